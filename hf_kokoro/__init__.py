@@ -1,0 +1,50 @@
+"""Datasets, preference pairs, append-only Hub growth and trainers for counselling and empathy dialogues.
+
+Names are imported on first use, so `import hf_kokoro` costs next to nothing and never loads torch,
+transformers or anthropic.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from .builders import BUILDERS, load_dataset
+    from .errors import KokoroError
+    from .hub import AppendReport, AuditReport, append_rows, audit
+
+_EXPORTS = {
+    "BUILDERS": "builders",
+    "load_dataset": "builders",
+    "KokoroError": "errors",
+    "AppendReport": "hub",
+    "AuditReport": "hub",
+    "append_rows": "hub",
+    "audit": "hub",
+}
+
+__all__ = [
+    "BUILDERS",
+    "AppendReport",
+    "AuditReport",
+    "KokoroError",
+    "__version__",
+    "append_rows",
+    "audit",
+    "load_dataset",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _EXPORTS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f".{_EXPORTS[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

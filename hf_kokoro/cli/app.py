@@ -1,0 +1,67 @@
+"""The verbs, and how errors become exit codes: 0 done, 1 the work failed, 2 bad usage."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+
+import click
+import typer
+
+from ..errors import KokoroError, UsageError
+from .console import print_error
+
+VERBS = (
+    "quickstart",
+    "build",
+    "stats",
+    "leaks",
+    "judge",
+    "pair",
+    "append",
+    "card",
+    "train",
+    "evaluate",
+)
+"""Verb to module of the same name: each has a function of that name, or a typer `app` for verbs with sub-verbs."""
+
+app = typer.Typer(
+    name="hf-kokoro",
+    help="From upstream counselling files to typed datasets, judged pairs, a growing Hub dataset and trained models.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+for _verb in VERBS:
+    _module = import_module(f".{_verb}", __package__)
+    if hasattr(_module, "app"):
+        app.add_typer(_module.app, name=_verb)
+    else:
+        app.command(_verb)(getattr(_module, _verb))
+
+
+def main() -> None:
+    """Run the command line; a KokoroError is printed without a traceback."""
+    try:
+        app(standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        sys.exit(stop.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (KeyboardInterrupt, click.Abort):
+        print_error("interrupted")
+        sys.exit(130)
+    except BrokenPipeError:
+        # the reader of our pipe has gone; nothing more can be said
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except UsageError as error:
+        print_error(str(error))
+        sys.exit(2)
+    except KokoroError as error:
+        print_error(str(error))
+        sys.exit(1)

@@ -1,0 +1,40 @@
+"""What the verbs share for talking to people and machines."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+
+def print_error(message: str) -> None:
+    """Print to stderr with the program's name in front."""
+    print(f"hf-kokoro: {message}", file=sys.stderr)
+
+
+def print_json(report: Any) -> None:
+    """Print one JSON document: stable key order as given, characters as they are."""
+    print(json.dumps(report, ensure_ascii=False, indent=2, allow_nan=False))
+
+
+def print_table(header: Sequence[str], rows: Sequence[Sequence[Any]], title: str = "") -> None:
+    """Print a plain aligned table that reads the same on a terminal, in a pipe and in a README."""
+    cells = [[str(cell) for cell in row] for row in rows]
+    widths = [max([len(name), *(len(row[i]) for row in cells)]) for i, name in enumerate(header)]
+    numeric = [all(_is_number(row[i]) for row in cells) for i in range(len(header))]
+
+    def line(row: Sequence[str]) -> str:
+        parts = [c.rjust(w) if n else c.ljust(w) for c, w, n in zip(row, widths, numeric, strict=True)]
+        return "  ".join(parts).rstrip()
+
+    if title:
+        print(title)
+    print(line(header))
+    print("  ".join("-" * width for width in widths))
+    for row in cells:
+        print(line(row))
+
+
+def _is_number(text: str) -> bool:
+    return bool(text) and text.replace(",", "").replace(".", "", 1).lstrip("+-−").rstrip("%×").isdigit()

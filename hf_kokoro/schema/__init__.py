@@ -1,0 +1,1 @@
+"""Row contracts: Features constants, JSON Schema, invariants, versions. One file per dataset."""

@@ -1,0 +1,217 @@
+"""Tables of text cells from the files people save: CSV, TSV, JSON, JSON Lines, XLSX, Parquet.
+
+Every cell is text as it was written: `NA`, `None` and `007` stay what they are, a blank cell is `""`, a
+whole number is its digits. Nested lists and objects of JSON and Parquet keep their shape, with text leaves.
+One rule for line breaks in every format: CR LF, a lone CR and the `_x000D_` that spreadsheets leave
+behind become one `\\n`. Rows without any filled cell are skipped. Every fault is collected, and none is
+fatal to the rows around it.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator
+from datetime import date, datetime, time
+from pathlib import PurePosixPath
+from typing import Any
+
+from ..errors import Fault, Faults, describe
+from .cells import Cell, TableRow, header_of, normalise_line_breaks, number_text, record
+from .encoding import decode, reject_other_content
+
+SUFFIXES = (".csv", ".tsv", ".tab", ".txt", ".json", ".jsonl", ".ndjson", ".xlsx", ".parquet")
+_JSON_LINES = (".jsonl", ".ndjson")
+_DELIMITERS = ",\t;"
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def is_table(name: str) -> bool:
+    """Does the name end like a table that `read_table` reads? Lock and system files do not count."""
+    path = PurePosixPath(name)
+    hidden = path.name.startswith((".", "~$")) or "__MACOSX" in path.parts
+    return path.suffix.lower() in SUFFIXES and not hidden
+
+
+def read_table(
+    name: str, data: bytes, faults: Faults, *, fallback: str | None = "cp932"
+) -> Iterator[TableRow]:
+    """Yield the records of one file in order; whatever is wrong goes to `faults`.
+
+    Rows are counted as a spreadsheet shows them (the header is row 1); JSON Lines by line, JSON and
+    Parquet by record from 1. Records with an uneven number of cells are faults and are not yielded.
+    Raises MissingExtraError for XLSX without openpyxl.
+    """
+    if reject_other_content(name, data, faults):
+        return
+    suffix = PurePosixPath(name).suffix.lower()
+    if suffix == ".xlsx":
+        from .workbook import read_workbook
+
+        yield from read_workbook(name, data, faults)
+    elif suffix == ".parquet":
+        yield from _read_parquet(name, data, faults)
+    elif suffix not in SUFFIXES:
+        faults.add(
+            Fault(name, "", f"a file of type '{suffix}'", ", ".join(SUFFIXES), "save it as one of these")
+        )
+    else:
+        text = decode(name, data, faults, fallback=fallback)
+        if text is None:
+            return
+        if suffix in _JSON_LINES or (suffix == ".json" and text.lstrip().startswith("{")):
+            yield from _read_json_lines(name, text, faults)
+        elif suffix == ".json":
+            yield from _read_json(name, text, faults)
+        else:
+            yield from _read_csv(name, text, suffix in (".tsv", ".tab"), faults)
+
+
+def _read_csv(name: str, text: str, tabs: bool, faults: Faults) -> Iterator[TableRow]:
+    delimiter = "\t" if tabs else _delimiter(text)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    header: list[str] | None = None
+    number = 0
+    try:
+        for number, cells in enumerate(reader, 1):
+            where = f"{name} row {number}"
+            if header is None:
+                if (
+                    any(cell.strip() for cell in cells)
+                    and (header := header_of(where, cells, faults)) is None
+                ):
+                    return
+            elif row := record(where, header, cells, faults):
+                yield row
+    except csv.Error as error:
+        got = f"CSV that breaks off after row {number} ({error})"
+        step = "close the quotes; double a quote inside a quoted cell"
+        faults.add(Fault(f"{name} line {reader.line_num}", "", got, "quoted cells that end", step))
+
+
+def _delimiter(text: str) -> str:
+    """The delimiter that the header line uses most, outside quotes; a comma in doubt."""
+    line = re.sub(r'"[^"]*"', "", text.lstrip().split("\n", 1)[0])
+    return max(_DELIMITERS, key=line.count)
+
+
+def _read_json(name: str, text: str, faults: Faults) -> Iterator[TableRow]:
+    items = _parse(name, 1, text, faults)
+    if isinstance(items, list):
+        for number, item in enumerate(items, 1):
+            if row := _object_row(f"{name} record {number}", item, faults):
+                yield row
+    elif items is not None:
+        faults.add(Fault(name, "", describe(items), "an array of objects", "wrap the records in [ ]"))
+
+
+def _read_json_lines(name: str, text: str, faults: Faults) -> Iterator[TableRow]:
+    # not splitlines(): U+2028 and its kin are text, only a line feed ends a record
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        item = _parse(name, number, line, faults)
+        if item is not None and (row := _object_row(f"{name} line {number}", item, faults)):
+            yield row
+
+
+class _Refused(ValueError):
+    """JSON that parses but can't be kept as it is: a repeated key, NaN."""
+
+
+def _parse(name: str, first_line: int, text: str, faults: Faults) -> Any:
+    try:
+        # numbers stay the text they were, so 1.10 and an id of 40 digits survive
+        return json.loads(
+            text,
+            parse_int=str,
+            parse_float=_float_text,
+            parse_constant=_no_constant,
+            object_pairs_hook=_pairs,
+        )
+    except json.JSONDecodeError as error:
+        line = first_line + error.lineno - 1
+        got = f"JSON that breaks at column {error.colno} ({error.msg})"
+        where, allowed = f"{name} line {line}", "an array of objects, or one object a line"
+        faults.add(Fault(where, "", got, allowed, "the file may be cut off; get it again"))
+    except (_Refused, RecursionError) as error:
+        got = str(error) if isinstance(error, _Refused) else "objects nested too deeply"
+        faults.add(Fault(f"{name} line {first_line}", "", got, "plain JSON objects"))
+    return None
+
+
+def _float_text(digits: str) -> str:
+    whole, point, fraction = digits.partition(".")
+    return whole if point and fraction.strip("0") == "" else digits
+
+
+def _no_constant(constant: str) -> Any:
+    raise _Refused(f"the constant {constant}")
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise _Refused(f"the key {describe(twice, show=True)} twice in one object")
+    return found
+
+
+def _object_row(where: str, item: Any, faults: Faults) -> TableRow | None:
+    if not isinstance(item, dict):
+        faults.add(Fault(where, "", describe(item), "an object", "one object a record, keys as column names"))
+        return None
+    cells = {key.strip(): _cell(value) for key, value in item.items()}
+    bad = next((key for key, value in cells.items() if _has_bad_text(value)), None)
+    if bad is not None:
+        got, allowed = "text with a lone surrogate, or raw bytes", "text that UTF-8 can hold"
+        faults.add(Fault(where, describe(bad, show=True), got, allowed))
+        return None
+    return TableRow(where, cells) if any(cells.values()) else None
+
+
+def _cell(value: Any) -> Cell:
+    if isinstance(value, dict):
+        return {key: _cell(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_cell(item) for item in value]
+    if isinstance(value, str):
+        return normalise_line_breaks(value)
+    return value if isinstance(value, bytes) else _leaf_text(value)
+
+
+def _leaf_text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return number_text(value)
+    return value.isoformat() if isinstance(value, datetime | date | time) else str(value)
+
+
+def _has_bad_text(value: Cell) -> bool:
+    if isinstance(value, list):
+        return any(map(_has_bad_text, value))
+    if isinstance(value, dict):
+        return any(map(_has_bad_text, value.values()))
+    return isinstance(value, bytes) or _SURROGATE.search(value) is not None
+
+
+def _read_parquet(name: str, data: bytes, faults: Faults) -> Iterator[TableRow]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    number = 0
+    try:
+        for batch in pq.ParquetFile(io.BytesIO(data)).iter_batches(batch_size=500):
+            for item in batch.to_pylist():
+                number += 1
+                if row := _object_row(f"{name} record {number}", item, faults):
+                    yield row
+    except (pa.ArrowException, OSError) as error:
+        got = f"Parquet that can't be read after record {number} ({type(error).__name__})"
+        faults.add(Fault(name, "", got, "a whole Parquet file", "get the file again"))

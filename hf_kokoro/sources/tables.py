@@ -22,7 +22,7 @@ from ..errors import Fault, Faults, describe
 from .cells import Cell, TableRow, header_of, normalise_line_breaks, number_text, record
 from .encoding import decode, reject_other_content
 
-SUFFIXES = (".csv", ".tsv", ".tab", ".txt", ".json", ".jsonl", ".ndjson", ".xlsx", ".parquet")
+SUFFIXES = (".csv", ".tsv", ".tab", ".json", ".jsonl", ".ndjson", ".xlsx", ".parquet")
 _JSON_LINES = (".jsonl", ".ndjson")
 _DELIMITERS = ",\t;"
 _SURROGATE = re.compile("[\ud800-\udfff]")

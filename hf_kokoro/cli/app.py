@@ -20,6 +20,7 @@ VERBS = (
     "judge",
     "pair",
     "append",
+    "audit",
     "card",
     "train",
     "evaluate",

@@ -1,1 +1,21 @@
+"""Append-only datasets in a folder or on the Hub: `append_rows` grows them, `audit` proves it."""
 
+from __future__ import annotations
+
+from .append import AppendReport, append_rows
+from .audit import AuditReport, audit
+from .local import LocalTarget
+from .plan import ExtraFiles, Growth
+from .target import Target, resolve_target
+
+__all__ = [
+    "AppendReport",
+    "AuditReport",
+    "ExtraFiles",
+    "Growth",
+    "LocalTarget",
+    "Target",
+    "append_rows",
+    "audit",
+    "resolve_target",
+]

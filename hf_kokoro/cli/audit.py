@@ -1,0 +1,59 @@
+"""`hf-kokoro audit`: prove that a dataset only ever grew."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from .console import print_json, print_table
+
+
+def audit(
+    target: Annotated[str, typer.Argument(help="./folder, user/repo or hf://datasets/user/repo@branch.")],
+    path: Annotated[str, typer.Option(help="The growing file inside the target.")] = "data/pilot.jsonl",
+    json_: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+) -> None:
+    """Prove from the history that every revision only ever grew, and that every row is valid and unique.
+
+    Exits with 1 if it did not, and names the first violation.
+
+    Example: hf-kokoro audit ./my-dataset
+    """
+    from ..hub import audit as run_audit
+
+    report = run_audit(target, path)
+    if json_:
+        print_json(asdict(report))
+    else:
+        rows = [
+            (
+                r.revision[:12],
+                r.time[:19],
+                r.author,
+                _shown(r.rows_added),
+                _shown(r.rows),
+                r.bytes,
+                "yes" if r.ok else "NO",
+            )
+            for r in report.revisions
+        ]
+        print_table(("revision", "date", "author", "rows added", "rows", "bytes", "only grew"), rows)
+        if report.ok:
+            print(
+                f"ok: {len(rows)} revisions, each begins with the one before; "
+                f"{report.rows} rows, all valid, none twice"
+            )
+        else:
+            print(f"{report.fault_count} fault{'s' if report.fault_count != 1 else ''}:")
+            for fault in report.faults:
+                print(f"  {fault}")
+            if report.fault_count > len(report.faults):
+                print(f"  ... and {report.fault_count - len(report.faults)} more")
+    if not report.ok:
+        raise typer.Exit(1)
+
+
+def _shown(count: int | None) -> str:
+    return "?" if count is None else str(count)

@@ -1,0 +1,115 @@
+"""New rows, checked before anything is touched: every fault of every row at once, duplicates by identity."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from ..errors import Fault, Faults, RowError, SourceError, UsageError, describe
+from ..schema.miti_st import row_faults, row_id, row_line
+from .errors import BaseFormatError
+from .lines import iter_lines, parse_object
+
+Rows = Iterable[Mapping[str, Any]] | str | PathLike[str]
+
+
+@dataclass(frozen=True)
+class NewRow:
+    """A valid row: its identity and its line as it will stand in the file."""
+
+    id: bytes
+    line: bytes
+
+
+@dataclass
+class Batch:
+    """What came in: the distinct valid rows, the number of repeats, and the refused ones as they came."""
+
+    rows: list[NewRow] = field(default_factory=list)
+    repeats: int = 0
+    rejects: list[bytes] = field(default_factory=list)
+    faults: Faults = field(default_factory=Faults)
+
+
+def read_batch(rows: Rows) -> Batch:
+    """Check rows given as mappings, or as the path of a JSON Lines file."""
+    batch, seen = Batch(), set()
+    for where, raw, value in _incoming(rows):
+        faults = [value] if isinstance(value, Fault) else row_faults(value, where)
+        if faults:
+            batch.faults.extend(faults)
+            batch.rejects.append(raw if raw is not None else _as_line(value))
+            continue
+        assert isinstance(value, dict)
+        identity = bytes.fromhex(row_id(value))
+        if identity in seen:
+            batch.repeats += 1
+        else:
+            seen.add(identity)
+            batch.rows.append(NewRow(identity, row_line(value).encode()))
+    return batch
+
+
+def refuse_if_faulty(batch: Batch) -> None:
+    """Raise RowError with every fault, so that a batch goes in as a whole or not at all."""
+    hint = (
+        "nothing was written; correct the rows, or leave the faulty ones out with --skip-invalid "
+        "(skip_invalid=True)"
+    )
+    batch.faults.raise_if_any("the batch is refused", RowError, hint)
+
+
+def _incoming(rows: Rows) -> Iterable[tuple[str, bytes | None, Any]]:
+    """(place, raw line if there is one, row or Fault) of every row."""
+    if isinstance(rows, str | PathLike):
+        yield from _from_file(Path(rows))
+        return
+    if isinstance(rows, Mapping):
+        raise UsageError(
+            "rows is one mapping; allowed: a list or another iterable of rows, or the path of a .jsonl file"
+        )
+    for number, row in enumerate(rows, 1):
+        yield f"row {number}", None, dict(row) if isinstance(row, Mapping) else row
+
+
+def _from_file(path: Path) -> Iterable[tuple[str, bytes | None, Any]]:
+    try:
+        with path.open("rb") as stream:
+            for number, (_, line) in enumerate(iter_lines(stream), 1):
+                if not line.strip():
+                    continue
+                where = f"{path.name} line {number}"
+                try:
+                    yield (
+                        where,
+                        line,
+                        parse_object(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line),
+                    )
+                except UnicodeDecodeError as error:
+                    got = f"bytes that are not UTF-8 (at {error.start})"
+                    yield where, line, Fault(where, "", got, "UTF-8")
+                except ValueError:
+                    yield (
+                        where,
+                        line,
+                        Fault(
+                            where, "", f"{len(line)} bytes that are no JSON object", "one JSON object a line"
+                        ),
+                    )
+    except OSError as error:
+        raise SourceError(
+            f"{path}: can't be read ({error.strerror}); allowed: a JSON Lines file of rows"
+        ) from None
+    except BaseFormatError as error:
+        raise SourceError(f"{path}: {error}") from None
+
+
+def _as_line(value: Any) -> bytes:
+    try:
+        return (json.dumps(value, ensure_ascii=True) + "\n").encode()
+    except (TypeError, ValueError):
+        return (json.dumps({"not_json": describe(value)}) + "\n").encode()

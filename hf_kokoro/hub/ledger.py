@@ -1,0 +1,120 @@
+"""The history of a local folder: `.hf_kokoro/history.jsonl`, one line a revision, chained by ids.
+
+A line says how many bytes and rows every data file had and their sha256. Since files only grow, the newest
+bytes are enough to check every line: the first `size` bytes must have that digest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from .errors import HistoryError
+from .target import FileInfo
+
+_TAIL = 1 << 16
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One revision of a folder. `kind` is "append", or "found" for bytes that came from elsewhere."""
+
+    id: str
+    parent: str
+    time: str
+    kind: str
+    rows_added: int
+    files: Mapping[str, FileInfo]
+
+    def line(self) -> bytes:
+        return (json.dumps({"revision": self.id, **self._body()}, ensure_ascii=False) + "\n").encode()
+
+    def _body(self) -> dict[str, Any]:
+        files = {
+            path: {"size": info.size, "sha256": info.sha256} for path, info in sorted(self.files.items())
+        }
+        return {
+            "parent": self.parent,
+            "time": self.time,
+            "kind": self.kind,
+            "rows_added": self.rows_added,
+            "files": files,
+        }
+
+    def computed_id(self) -> str:
+        """sha256 over everything else in the entry, so that a changed line or a changed past shows."""
+        return hashlib.sha256(json.dumps(self._body(), sort_keys=True).encode()).hexdigest()
+
+
+def new_entry(parent: str, kind: str, rows_added: int, files: Mapping[str, FileInfo]) -> Entry:
+    """The entry that follows `parent` ("" for the first one)."""
+    time = datetime.now(UTC).isoformat(timespec="milliseconds")
+    draft = Entry("", parent, time, kind, rows_added, dict(files))
+    return Entry(draft.computed_id(), parent, time, kind, rows_added, dict(files))
+
+
+def read_entry(line: bytes, path: Path, offset: int) -> Entry:
+    """Parse one line. Raises HistoryError if it isn't one of ours."""
+    try:
+        raw = json.loads(line)
+        files = {name: FileInfo(int(f["size"]), sha256=str(f["sha256"])) for name, f in raw["files"].items()}
+        return Entry(raw["revision"], raw["parent"], raw["time"], raw["kind"], int(raw["rows_added"]), files)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise HistoryError(
+            f"{path} byte {offset}: a line that is not a history entry; put the file back from a copy, or "
+            "delete it to start a new history from the files as they are",
+            offset,
+        ) from None
+
+
+class Ledger:
+    """The history file of one folder."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def size(self) -> int:
+        try:
+            return self.path.stat().st_size
+        except FileNotFoundError:
+            return 0
+
+    def last(self) -> Entry | None:
+        """The newest entry; reads only the file's end, so it takes no longer when the history is long."""
+        size = self.size()
+        if not size:
+            return None
+        reach = _TAIL
+        with self.path.open("rb") as stream:
+            while True:
+                start = max(0, size - reach)
+                stream.seek(start)
+                tail = stream.read(size - start)
+                cut = tail.rstrip(b"\n").rfind(b"\n") + 1
+                if cut or not start:
+                    return read_entry(tail[cut:], self.path, start + cut)
+                reach *= 4
+
+    def __iter__(self) -> Iterator[Entry]:
+        if not self.size():
+            return
+        offset = 0
+        with self.path.open("rb") as stream:
+            for line in stream:
+                yield read_entry(line, self.path, offset)
+                offset += len(line)
+
+    def write(self, line: bytes, at: int) -> None:
+        """Put `line` at byte `at` and make it durable; twice is the same as once (crash recovery)."""
+        with self.path.open("r+b" if self.path.exists() else "w+b") as stream:
+            stream.truncate(at)
+            stream.seek(at)
+            stream.write(line)
+            stream.flush()
+            os.fsync(stream.fileno())

@@ -1,0 +1,286 @@
+"""A local folder as a target: all files of a commit and its history line change together or not at all.
+
+A commit is written in this order, each step on disk before the next:
+1. the new versions of the files, in `.hf_kokoro/staged/`;
+2. `.hf_kokoro/commit.json`, which lists them: from here on the commit counts;
+3. the renames, the history line, and the removal of `commit.json`.
+A process that dies before 2 leaves staged files, which the next one deletes; one that dies later leaves
+`commit.json`, which the next one carries out to the end.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from filelock import FileLock, Timeout
+
+from .atomic import TEMPORARY, make_folders, sync_folder, write_atomically, write_synced
+from .errors import CommitRace, HistoryError, LockedError, TargetError, VerifyError
+from .index import prefix_digests
+from .ledger import Entry, Ledger, new_entry
+from .lines import CHUNK
+from .segments import Series
+from .target import CARD_PATH, MANIFEST_PATH, Change, Commit, FileInfo, Grow, Revision, Snapshot, Traffic
+
+FOLDER = ".hf_kokoro"
+LOCK_SECONDS = 600.0
+AUTHORS = {"append": "append_rows", "found": "(elsewhere)"}
+"""What the audit shows for the kinds of entries: a folder has no user accounts."""
+
+
+class LocalTarget:
+    """A folder that `datasets.load_dataset(folder)` reads; its history is in the hidden `.hf_kokoro`."""
+
+    remote = False
+
+    def __init__(self, folder: str | os.PathLike[str], lock_seconds: float = LOCK_SECONDS) -> None:
+        self.folder = Path(folder).expanduser()
+        if self.folder.exists() and not self.folder.is_dir():
+            raise TargetError(
+                f"target {str(folder)!r} is a file; allowed: a folder (name the file with --path)"
+            )
+        self.name = str(folder)
+        self.traffic = Traffic()
+        self._hidden = self.folder / FOLDER
+        self._lock_seconds = lock_seconds
+        self.ledger = Ledger(self._hidden / "history.jsonl")
+
+    def __repr__(self) -> str:
+        return f"LocalTarget({self.name!r})"
+
+    def index_dir(self) -> Path:
+        return self._hidden / "index"
+
+    @contextmanager
+    def exclusive(self) -> Iterator[None]:
+        try:
+            make_folders(self._hidden)
+            lock = FileLock(self._hidden / "lock", timeout=self._lock_seconds)
+            lock.acquire()
+        except Timeout:
+            raise LockedError(
+                f"{self.name}: another process has been writing for {self._lock_seconds:g} s; wait or stop it"
+            ) from None
+        except OSError as error:
+            raise TargetError(
+                f"{self.name}: can't be written ({error.strerror}); check the folder's rights"
+            ) from None
+        try:
+            self._recover()
+            yield
+        finally:
+            lock.release()
+
+    def snapshot(self, series: Series, *, readonly: bool = False) -> Snapshot:
+        last = self.ledger.last()
+        files, local = {}, {}
+        for path in self._data_files(series):
+            file = self._file(path)
+            known = last.files.get(path) if last else None
+            files[path] = self._proven(path, file, known)
+            local[path] = file
+        for path, info in last.files.items() if last else ():
+            if path in series and path not in files:
+                raise HistoryError(
+                    f"{self.name}: {path} had {info.size} bytes at the last append and is gone; put it "
+                    "back, or see what the audit says",
+                    0,
+                )
+        small = {
+            path: self._file(path).read_bytes()
+            for path in (CARD_PATH, MANIFEST_PATH)
+            if self._file(path).is_file()
+        }
+        if not readonly and files and (last is None or not _same(last, files)):
+            last = self._record_found(last, files)
+        return Snapshot(last.id if last else "", files, local, small)
+
+    def commit(self, base: Snapshot, changes: Iterable[Change], message: str) -> Commit:
+        last = self.ledger.last()
+        if (last.id if last else "") != base.revision:
+            raise CommitRace(f"{self.name}: another process appended in between")
+        staged: dict[str, Path] = {}
+        grown = dict(base.files)
+        rows_added = 0
+        try:
+            for change in changes:
+                staged[change.path] = self._staging_name(change.path)
+                if isinstance(change, Grow):
+                    grown[change.path] = self._stage_growth(change, base, staged[change.path])
+                    rows_added += sum(1 for line in change.tail.split(b"\n") if line)
+                else:
+                    write_synced(staged[change.path], change.content)
+            sync_folder(self._staged)
+            entry = new_entry(base.revision, "append", rows_added, {**(last.files if last else {}), **grown})
+            self._declare(entry, staged)
+        except BaseException as error:
+            for file in staged.values():
+                file.unlink(missing_ok=True)
+            if isinstance(error, OSError):
+                raise TargetError(f"{self.name}: nothing was written: {error.strerror}") from error
+            raise
+        self._carry_out()
+        for path, info in grown.items():
+            if self._file(path).stat().st_size != info.size:
+                raise VerifyError(
+                    f"{self.name}: {path} is not {info.size} bytes after the commit; is it being edited?"
+                )
+        return Commit(entry.id)
+
+    def history(self, series: Series) -> Iterator[Revision]:
+        """The recorded revisions; then one called "now" if the files hold more than the last of them."""
+        parent = ""
+        entry: Entry | None = None
+        for entry in self._complete_ledger():
+            if entry.parent != parent or entry.computed_id() != entry.id:
+                raise HistoryError(
+                    f"{self.ledger.path}: entry {entry.id[:12]} does not follow from the one before it, so "
+                    "the history itself was edited; put it back from a copy",
+                    0,
+                )
+            parent = entry.id
+            files = {path: info for path, info in entry.files.items() if path in series}
+            yield Revision(entry.id, entry.time, AUTHORS[entry.kind], files)
+        now = {path: FileInfo(self._file(path).stat().st_size) for path in self._data_files(series)}
+        recorded = {p: i.size for p, i in entry.files.items() if p in series} if entry else {}
+        if {path: info.size for path, info in now.items()} != recorded and (now or recorded):
+            yield Revision("now", "", AUTHORS["found"], now)
+
+    def open(self, revision: Revision, path: str) -> BinaryIO:
+        file = self._file(path)
+        if (
+            path not in revision.files
+            or not file.is_file()
+            or file.stat().st_size != revision.files[path].size
+        ):
+            raise TargetError(
+                f"{self.name}: {path} at {revision.id[:12]} is not kept; a folder has only the newest bytes"
+            )
+        return file.open("rb")
+
+    def _file(self, path: str) -> Path:
+        # resolved, so that a data file or folder that is a link stays one
+        return Path(os.path.realpath(self.folder / path))
+
+    def _data_files(self, series: Series) -> list[str]:
+        if not self.folder.is_dir():
+            return []
+        folder = (self.folder / series.path).parent
+        found = (
+            file.relative_to(self.folder).as_posix() for file in folder.glob("*.jsonl") if file.is_file()
+        )
+        return series.ordered(found)
+
+    def _proven(self, path: str, file: Path, known: FileInfo | None) -> FileInfo:
+        """Size and sha256 of the file, after checking that it starts with the bytes on record."""
+        size = file.stat().st_size
+        digests = prefix_digests(file, {size, known.size} if known else {size})
+        if known and (known.size not in digests or digests[known.size].hex() != known.sha256):
+            offset = min(size, known.size)
+            raise HistoryError(
+                f"{self.name}: the first {known.size} bytes of {path} are no longer those of the last append "
+                f"(the file has {size} bytes now); nothing was written; put the file back from a copy (the "
+                f"audit shows what broke), or, if the change is wanted, delete {FOLDER}/ to start a new history",
+                offset,
+            )
+        return FileInfo(size, sha256=digests[size].hex())
+
+    def _stage_growth(self, change: Grow, base: Snapshot, temporary: Path) -> FileInfo:
+        """Write old bytes + tail to the staged file and check that the old bytes were the proven ones."""
+        known = base.files.get(change.path)
+        digest = hashlib.sha256()
+        with temporary.open("xb") as out:
+            if known:
+                source = base.local[change.path]
+                _copy_digested(source, out, digest)
+                if digest.hexdigest() != known.sha256:
+                    raise CommitRace(f"{self.name}: {change.path} changed while it was read")
+                shutil.copymode(source, temporary)
+            out.write(change.tail)
+            digest.update(change.tail)
+            out.flush()
+            os.fsync(out.fileno())
+        self.traffic.sent += len(change.tail)
+        return FileInfo((known.size if known else 0) + len(change.tail), sha256=digest.hexdigest())
+
+    def _staging_name(self, path: str) -> Path:
+        """A name for the new version of a file, on the file system where a rename can put it in place."""
+        folder = self._file(path).parent
+        make_folders(folder)
+        make_folders(self._staged)
+        if folder.stat().st_dev != self._staged.stat().st_dev:
+            raise TargetError(
+                f"{self.name}: {path} is a link to another disk, where it can't be replaced in one step; "
+                "append to a folder that is on one disk"
+            )
+        return self._staged / f"{uuid.uuid4().hex[:12]}.{Path(path).name}"
+
+    @property
+    def _staged(self) -> Path:
+        return self._hidden / "staged"
+
+    @property
+    def _declared(self) -> Path:
+        return self._hidden / "commit.json"
+
+    def _declare(self, entry: Entry, staged: dict[str, Path]) -> None:
+        plan = {
+            "files": {path: file.name for path, file in staged.items()},
+            "ledger_size": self.ledger.size(),
+            "entry": entry.line().decode(),
+        }
+        write_atomically(self._declared, json.dumps(plan).encode())
+
+    def _carry_out(self) -> None:
+        """Do what `commit.json` says; every step may have been done already."""
+        plan = json.loads(self._declared.read_bytes())
+        for path, name in plan["files"].items():
+            destination = self._file(path)
+            if (self._staged / name).exists():
+                os.replace(self._staged / name, destination)
+                sync_folder(destination.parent)
+        self.ledger.write(plan["entry"].encode(), plan["ledger_size"])
+        self._declared.unlink()
+        sync_folder(self._hidden)
+
+    def _recover(self) -> None:
+        """After a crash: finish a declared commit, delete what was never declared."""
+        if self._declared.exists():
+            self._carry_out()
+        leftovers = [*self._hidden.glob(f".*{TEMPORARY}"), *self._staged.glob("*")]
+        for leftover in leftovers:
+            leftover.unlink(missing_ok=True)
+
+    def _complete_ledger(self) -> Iterator[Entry]:
+        """The ledger as it will be once a declared commit is carried out."""
+        if self._declared.exists():
+            with self.exclusive():
+                pass
+        yield from self.ledger
+
+    def _record_found(self, last: Entry | None, files: dict[str, FileInfo]) -> Entry:
+        """Put bytes that no append of ours wrote on record, to prove the next revision against them."""
+        kept = {**(last.files if last else {}), **files}
+        entry = new_entry(last.id if last else "", "found", 0, kept)
+        self._declare(entry, {})
+        self._carry_out()
+        return entry
+
+
+def _same(last: Entry, files: dict[str, FileInfo]) -> bool:
+    return all(last.files.get(path) == info for path, info in files.items())
+
+
+def _copy_digested(source: Path, out: BinaryIO, digest: hashlib._Hash) -> None:
+    with source.open("rb") as stream:
+        while chunk := stream.read(CHUNK):
+            digest.update(chunk)
+            out.write(chunk)

@@ -1,0 +1,101 @@
+"""What an append would change, worked out against one revision without touching it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .batch import NewRow
+from .index import index_file
+from .segments import Series, split_lines
+from .target import Change, Grow, Put, Snapshot
+
+
+@dataclass(frozen=True)
+class Growth:
+    """What a commit is about to do, for whoever adds files to it (the card, figures).
+
+    `tails` maps data files to the bytes they gain; `sizes` and `rows` describe every data file as it will be;
+    `local` are the data files as they are now, `small` the card's and the manifest's bytes as they are now.
+    """
+
+    series: Series
+    rows_added: int
+    rows_total: int
+    tails: Mapping[str, bytes]
+    sizes: Mapping[str, int]
+    rows: Mapping[str, int]
+    local: Mapping[str, Path]
+    small: Mapping[str, bytes]
+
+
+ExtraFiles = Callable[[Growth], Mapping[str, bytes]]
+"""Gives more files (path in the target to content) for the same commit; called again after a conflict."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The changes of a commit (none if every row is there already), and the numbers that a report needs."""
+
+    changes: Sequence[Change]
+    added: int
+    duplicates: int
+    rows_total: int
+    grown: Mapping[str, int]
+
+
+def plan_append(
+    base: Snapshot,
+    series: Series,
+    rows: Sequence[NewRow],
+    *,
+    index_dir: Path | None,
+    segment_bytes: int | None,
+    extra: ExtraFiles | None,
+) -> Plan:
+    """Leave out the rows that `base` holds, place the others. Raises BaseFormatError if a file can't grow."""
+    indexes = {
+        path: index_file(
+            base.local[path], path, index_dir / f"{path.replace('/', '__')}.ids" if index_dir else None
+        )
+        for path in series.ordered(base.files)
+    }
+    new = [row for row in rows if not any(row.id in index for index in indexes.values())]
+    counts = {path: index.rows for path, index in indexes.items()}
+    duplicates, total = len(rows) - len(new), sum(counts.values())
+    if not new:
+        return Plan([], 0, duplicates, total, {})
+    growth = _place(base, series, new, counts, segment_bytes)
+    changes: list[Change] = [Grow(path, tail) for path, tail in growth.tails.items()]
+    changes += [Put(path, content) for path, content in (extra(growth) if extra else {}).items()]
+    grown = {path: len(tail) for path, tail in growth.tails.items()}
+    return Plan(changes, len(new), duplicates, growth.rows_total, grown)
+
+
+def _place(
+    base: Snapshot,
+    series: Series,
+    new: Sequence[NewRow],
+    counts: Mapping[str, int],
+    segment_bytes: int | None,
+) -> Growth:
+    paths = series.ordered(base.files)
+    active = paths[-1] if paths else None
+    size = base.files[active].size if active else 0
+    placed = split_lines(series, active, size, [row.line for row in new], segment_bytes)
+    tails, sizes, rows = {}, {path: base.files[path].size for path in paths}, dict(counts)
+    for path, lines in placed.items():
+        needs_line_end = path in base.local and _ends_without_newline(base.local[path])
+        tails[path] = (b"\n" if needs_line_end else b"") + b"".join(lines)
+        sizes[path] = sizes.get(path, 0) + len(tails[path])
+        rows[path] = rows.get(path, 0) + len(lines)
+    return Growth(series, len(new), sum(rows.values()), tails, sizes, rows, base.local, base.small)
+
+
+def _ends_without_newline(file: Path) -> bool:
+    with file.open("rb") as stream:
+        if not stream.seek(0, 2):
+            return False
+        stream.seek(-1, 2)
+        return stream.read(1) != b"\n"

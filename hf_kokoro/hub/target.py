@@ -1,0 +1,155 @@
+"""Where rows go: one protocol for a local folder and a Hub repo.
+
+An append is: look at the target at one revision (`snapshot`), hold exact copies of the files that grow
+(`Snapshot.local`), and commit old bytes + new bytes on top of that revision or not at all (`commit`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import BinaryIO, Protocol, runtime_checkable
+
+from ..errors import UsageError
+from .segments import Series
+
+CARD_PATH = "README.md"
+MANIFEST_PATH = "manifest.json"
+
+_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*\Z")
+_HUB_URL = re.compile(r"hf://datasets/(?P<repo>[^/@]+/[^/@]+)(?:@(?P<branch>.+))?\Z")
+
+
+@dataclass(frozen=True)
+class FileInfo:
+    """Size and digest of a file: `sha256` (LFS, Xet, local) or `git`, the blob id of regular Hub files."""
+
+    size: int
+    sha256: str | None = None
+    git: str | None = None
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A target at one revision. `revision` is "" while there is nothing.
+
+    `files` are the segments of the series that exist; `local` maps them to local copies whose bytes were
+    proven to be the target's; `small` holds the card's and the manifest's bytes.
+    """
+
+    revision: str
+    files: Mapping[str, FileInfo]
+    local: Mapping[str, Path]
+    small: Mapping[str, bytes] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Grow:
+    """Add `tail` after the last byte of a data file (a new file if `path` is not in the snapshot)."""
+
+    path: str
+    tail: bytes
+
+
+@dataclass(frozen=True)
+class Put:
+    """Write a small file (card, manifest, figure) as a whole."""
+
+    path: str
+    content: bytes
+
+
+Change = Grow | Put
+
+
+@dataclass(frozen=True)
+class Commit:
+    """A commit that was read back: its revision and, if it became a pull request, where that is."""
+
+    revision: str
+    pr_url: str | None = None
+
+
+@dataclass(frozen=True)
+class Revision:
+    """One step of a target's history and the files it had, for `audit`. `time` is ISO 8601 or ""."""
+
+    id: str
+    time: str
+    author: str
+    files: Mapping[str, FileInfo]
+
+
+@dataclass
+class Traffic:
+    """Body bytes that went out and came in."""
+
+    sent: int = 0
+    received: int = 0
+
+
+@runtime_checkable
+class Target(Protocol):
+    """A place that holds append-only data files. `LocalTarget` and `HubTarget` implement it."""
+
+    name: str
+    """How the target is named in reports and messages."""
+    remote: bool
+    """True if rows can be stuck on this side (then they are kept in the spool)."""
+    traffic: Traffic
+
+    def exclusive(self) -> AbstractContextManager[None]:
+        """Keep other writers of this machine out. The lock belongs to the process and dies with it."""
+
+    def snapshot(self, series: Series, *, readonly: bool = False) -> Snapshot:
+        """Pin the newest revision, prove the files of the series and hold them locally.
+
+        Raises HistoryError if bytes on record were changed, AccessError, OutcomeUnknown, RateLimited.
+        """
+
+    def commit(self, base: Snapshot, changes: Iterable[Change], message: str) -> Commit:
+        """Apply all changes on top of `base` or none, and read them back.
+
+        Raises CommitRace if `base` is no longer the newest revision, OutcomeUnknown, VerifyError, ....
+        """
+
+    def index_dir(self) -> Path:
+        """Where the row index of this target may be kept."""
+
+    def history(self, series: Series) -> Iterator[Revision]:
+        """Every revision, oldest first, with the files of the series (and the card) it had."""
+
+    def open(self, revision: Revision, path: str) -> BinaryIO:
+        """Stream a file as it was at a revision. Raises TargetError if that can't be had any more."""
+
+
+def resolve_target(target: str | PathLike[str] | Target) -> Target:
+    """`./folder`, `user/repo`, `hf://datasets/user/repo@branch`, a Path or a Target to a Target.
+
+    As in `datasets.load_dataset`, an existing folder wins over a repo of the same name.
+    """
+    if isinstance(target, str):
+        if target.startswith("hf://"):
+            match = _HUB_URL.match(target)
+            if not match:
+                raise UsageError(
+                    f"target {target!r} can't be read; allowed: hf://datasets/user/repo or ...@branch"
+                )
+            return _hub_target(match["repo"], match["branch"])
+        if _HUB_ID.match(target) and not Path(target).is_dir():
+            return _hub_target(target, None)
+    elif not isinstance(target, PathLike):
+        return target
+    from .local import LocalTarget
+
+    return LocalTarget(target)
+
+
+def _hub_target(repo_id: str, branch: str | None) -> Target:
+    from .remote import HubTarget
+
+    return HubTarget(repo_id, branch=branch or "main")

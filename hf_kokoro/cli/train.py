@@ -1,0 +1,114 @@
+"""`hf-kokoro train`: run a training recipe."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from .console import print_json, print_table
+
+app = typer.Typer(
+    help="Train with TRL from a recipe: sft, dpo, kto or reward.", no_args_is_help=True, rich_markup_mode=None
+)
+
+_PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": ["-h", "--help"]}
+ConfigOption = Annotated[
+    str, typer.Option("--config", help="A recipe file, or the name of a built-in recipe.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the report as JSON.")]
+
+
+@app.command("sft", context_settings=_PASS_ON)
+def sft(ctx: typer.Context, config: ConfigOption, as_json: JsonOption = False) -> None:
+    """Supervised fine-tuning on dialogues or prompt-completion rows.
+
+    Any key of the recipe can be overridden: --key value.
+
+    Example: hf-kokoro train sft --config tiny_sft --dataset_source kokorochat.tar.gz --max_steps 5
+    """
+    _run("sft", config, ctx.args, as_json)
+
+
+@app.command("dpo", context_settings=_PASS_ON)
+def dpo(ctx: typer.Context, config: ConfigOption, as_json: JsonOption = False) -> None:
+    """Direct preference optimisation on pairs, with score offsets and weights (ODPO) if the recipe says so.
+
+    Any key of the recipe can be overridden: --key value.
+
+    Example: hf-kokoro train dpo --config tiny_dpo --dataset_source ./my-miti-folder --learning_rate 5e-4
+    """
+    _run("dpo", config, ctx.args, as_json)
+
+
+@app.command("kto", context_settings=_PASS_ON)
+def kto(ctx: typer.Context, config: ConfigOption, as_json: JsonOption = False) -> None:
+    """KTO on answers labelled desirable or undesirable.
+
+    Any key of the recipe can be overridden: --key value.
+
+    Example: hf-kokoro train kto --config tiny_kto --dataset_source ./my-miti-folder
+    """
+    _run("kto", config, ctx.args, as_json)
+
+
+@app.command("reward", context_settings=_PASS_ON)
+def reward(ctx: typer.Context, config: ConfigOption, as_json: JsonOption = False) -> None:
+    """A reward model on pairs, with the score difference as its margin.
+
+    Any key of the recipe can be overridden: --key value.
+
+    Example: hf-kokoro train reward --config tiny_reward --dataset_source ./my-miti-folder
+    """
+    _run("reward", config, ctx.args, as_json)
+
+
+@app.command("recipes")
+def recipes(as_json: JsonOption = False) -> None:
+    """List the built-in recipes with their files.
+
+    Example: hf-kokoro train recipes
+    """
+    from ..training.recipe import builtin_recipes
+
+    found = builtin_recipes()
+    if as_json:
+        print_json({name: str(path) for name, path in found.items()})
+    else:
+        print_table(("recipe", "file"), [(name, path) for name, path in found.items()])
+
+
+def _run(method: str, config: str, arguments: list[str], as_json: bool) -> None:
+    try:
+        from ..training.recipe import load_recipe, parse_overrides
+        from ..training.runner import run_recipe
+
+        recipe = load_recipe(config, parse_overrides(arguments), method)
+        report = run_recipe(recipe).to_dict()
+    except ModuleNotFoundError as error:
+        from ..errors import MissingExtraError
+
+        if error.name in ("torch", "transformers", "trl", "peft", "accelerate"):
+            raise MissingExtraError(str(error.name), "train", "hf-kokoro train") from error
+        raise
+    if as_json:
+        print_json(report)
+    else:
+        print_report(report)
+
+
+def print_report(report: dict[str, Any]) -> None:
+    """Print a TrainReport for people: what ran, then the held-out metrics before and after."""
+    loss = " to ".join(f"{report[key]:.4f}" for key in ("first_loss", "last_loss") if report[key] is not None)
+    print(
+        f"{report['method']}: {report['steps']} steps ({report['epochs']:g} epochs) over "
+        f"{report['train_rows']} rows in {report['seconds']:.1f} s; training loss {loss or 'not logged'}"
+    )
+    if report["after"]:
+        rows = [
+            (name, f"{report['before'].get(name, float('nan')):.4f}", f"{value:.4f}")
+            for name, value in report["after"].items()
+            if name.split("/")[0] in ("loss", "rewards", "accuracy", "mean_token_accuracy", "odpo", "kl")
+        ]
+        print_table(("held-out metric", "before", "after"), rows, f"on {report['test_rows']} test rows:")
+    print(f"model, tokenizer and run files: {report['output_dir']}")

@@ -1,0 +1,264 @@
+"""How often a model prefers the chosen answer of a held-out pair.
+
+Three readings of "prefers", all from the same summed log-probabilities of the completion tokens:
+the implicit DPO reward (policy minus reference log-prob; Rafailov et al. 2023, eq. 5 with beta = 1, which
+does not change the order), the plain log-prob, and the log-prob per token. Beside them stands the trivial
+baseline "the longer answer wins". An exact tie counts as half, the expectation of a coin, and is reported:
+before training policy and reference are equal, every reward is a tie and the accuracy is 0.5 by definition.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import SourceError, UsageError
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """Share of pairs with chosen above rejected, ties as half; `low`/`high` are the 95 % Wilson interval."""
+
+    value: float
+    ties: int
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class PairLogProbs:
+    """Summed completion log-probs (nats) and token counts, one entry a pair, in the order of the pairs."""
+
+    chosen: list[float]
+    rejected: list[float]
+    chosen_tokens: list[int]
+    rejected_tokens: list[int]
+
+
+@dataclass(frozen=True)
+class PreferenceReport:
+    """Accuracies over `pairs`; `skipped` pairs were longer than `max_length`. `reward` needs a reference."""
+
+    pairs: int
+    skipped: int
+    reward: Accuracy | None
+    reward_margin: float | None
+    log_prob: Accuracy
+    log_prob_per_token: Accuracy
+    longer_wins: Accuracy
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def evaluate_preference(
+    pairs: Iterable[Mapping[str, Any]],
+    model: str | Path,
+    reference: str | Path | None = None,
+    *,
+    batch_size: int = 8,
+    max_length: int | None = None,
+) -> PreferenceReport:
+    """Load `model` (and `reference`) from a folder or Hub id and measure on `pairs`.
+
+    A folder that holds a LoRA adapter is compared with its own base model unless `reference` names another.
+    """
+    from transformers import AutoTokenizer
+
+    policy = _load(model)
+    tokenizer = AutoTokenizer.from_pretrained(str(model))
+    other = None if reference is None else _load(reference)
+    return preference_accuracy(pairs, policy, tokenizer, other, batch_size=batch_size, max_length=max_length)
+
+
+def preference_accuracy(
+    pairs: Iterable[Mapping[str, Any]],
+    policy: Any,
+    tokenizer: Any,
+    reference: Any = None,
+    *,
+    batch_size: int = 8,
+    max_length: int | None = None,
+) -> PreferenceReport:
+    """Measure loaded models on pairs with `prompt`, `chosen`, `rejected` (messages or strings).
+
+    Without `reference`, a PEFT policy is compared with itself, adapter off. Results do not depend on
+    `batch_size` beyond float rounding. Raises UsageError if no pair is left to measure.
+    """
+    rows = list(pairs)
+    limit = max_length or getattr(policy.config, "max_position_embeddings", None)
+    tokens = [pair_tokens(tokenizer, row) for row in rows]
+    fits = [limit is None or max(len(p) + len(c), len(p) + len(r)) <= limit for p, c, r in tokens]
+    kept = [pair for pair, ok in zip(tokens, fits, strict=True) if ok]
+    if not kept:
+        raise UsageError(
+            f"pairs: got {len(rows)}, none within {limit} tokens; allowed: at least one pair that fits"
+        )
+    scored = score_pairs(policy, kept, tokenizer.pad_token_id or 0, batch_size)
+    base = _reference_log_probs(policy, reference, kept, tokenizer.pad_token_id or 0, batch_size)
+    reward, margin = None, None
+    if base is not None:
+        chosen = _difference(scored.chosen, base.chosen)
+        rejected = _difference(scored.rejected, base.rejected)
+        reward = accuracy(chosen, rejected)
+        margin = math.fsum(_difference(chosen, rejected)) / len(kept)
+    lengths = [
+        (_characters(row["chosen"]), _characters(row["rejected"]))
+        for row, ok in zip(rows, fits, strict=True)
+        if ok
+    ]
+    return PreferenceReport(
+        pairs=len(kept),
+        skipped=len(rows) - len(kept),
+        reward=reward,
+        reward_margin=margin,
+        log_prob=accuracy(scored.chosen, scored.rejected),
+        log_prob_per_token=accuracy(
+            _per_token(scored.chosen, scored.chosen_tokens),
+            _per_token(scored.rejected, scored.rejected_tokens),
+        ),
+        longer_wins=accuracy([c for c, _ in lengths], [r for _, r in lengths]),
+    )
+
+
+def accuracy(chosen: Sequence[float], rejected: Sequence[float]) -> Accuracy:
+    """Share of positions with `chosen` above `rejected`, exact ties as half; 95 % Wilson interval."""
+    wins = sum(c > r for c, r in zip(chosen, rejected, strict=True))
+    ties = sum(c == r for c, r in zip(chosen, rejected, strict=True))
+    total = len(chosen)
+    share = (wins + ties / 2) / total
+    z = 1.959964
+    centre = (share + z * z / (2 * total)) / (1 + z * z / total)
+    half = z * math.sqrt(share * (1 - share) / total + z * z / (4 * total * total)) / (1 + z * z / total)
+    return Accuracy(share, ties, max(0.0, centre - half), min(1.0, centre + half))
+
+
+def score_pairs(
+    model: Any, pairs: Sequence[tuple[list[int], list[int], list[int]]], pad_token_id: int, batch_size: int
+) -> PairLogProbs:
+    """Summed log-probs of the completions of (prompt, chosen, rejected) token lists; eval mode."""
+    sequences = [(prompt, side) for prompt, chosen, rejected in pairs for side in (chosen, rejected)]
+    # long sequences together: padding is work, and the order of the results does not depend on it
+    by_length = sorted(range(len(sequences)), key=lambda i: -len(sequences[i][0]) - len(sequences[i][1]))
+    sums = [0.0] * len(sequences)
+    was_training = model.training
+    model.eval()
+    try:
+        for start in range(0, len(by_length), batch_size):
+            chunk = by_length[start : start + batch_size]
+            for index, value in zip(
+                chunk, _batch_log_probs(model, [sequences[i] for i in chunk], pad_token_id), strict=True
+            ):
+                sums[index] = value
+    finally:
+        model.train(was_training)
+    return PairLogProbs(
+        sums[::2],
+        sums[1::2],
+        [len(chosen) for _, chosen, _ in pairs],
+        [len(rejected) for _, _, rejected in pairs],
+    )
+
+
+def _batch_log_probs(
+    model: Any, sequences: Sequence[tuple[list[int], list[int]]], pad_token_id: int
+) -> list[float]:
+    import torch
+
+    width = max(len(prompt) + len(completion) for prompt, completion in sequences)
+    ids = torch.full((len(sequences), width), pad_token_id, dtype=torch.long)
+    attention = torch.zeros_like(ids)
+    for row, (prompt, completion) in enumerate(sequences):
+        length = len(prompt) + len(completion)
+        ids[row, :length] = torch.tensor(prompt + completion)
+        attention[row, :length] = 1
+    device = next(model.parameters()).device
+    with torch.no_grad():
+        logits = model(input_ids=ids.to(device), attention_mask=attention.to(device), use_cache=False).logits
+    sums = []
+    for row, (prompt, completion) in enumerate(sequences):
+        # the logits at t predict token t + 1
+        span = logits[row, len(prompt) - 1 : len(prompt) + len(completion) - 1].float()
+        wanted = torch.tensor(completion, device=device).unsqueeze(1)
+        log_probs = torch.log_softmax(span, dim=-1).gather(1, wanted)
+        sums.append(float(log_probs.double().sum()))
+    return sums
+
+
+def _reference_log_probs(
+    policy: Any,
+    reference: Any,
+    pairs: Sequence[tuple[list[int], list[int], list[int]]],
+    pad: int,
+    batch_size: int,
+) -> PairLogProbs | None:
+    if reference is not None:
+        return score_pairs(reference, pairs, pad, batch_size)
+    if hasattr(policy, "disable_adapter"):
+        with policy.disable_adapter():
+            return score_pairs(policy, pairs, pad, batch_size)
+    return None
+
+
+def pair_tokens(tokenizer: Any, row: Mapping[str, Any]) -> tuple[list[int], list[int], list[int]]:
+    """(prompt, chosen, rejected) ids, split as TRL's DPO does: where the prompt stops being a prefix."""
+    if isinstance(row["prompt"], str):
+        end = tokenizer.eos_token or ""
+        prompt = tokenizer(row["prompt"])["input_ids"]
+        whole = [
+            tokenizer(row["prompt"] + row[side].removesuffix(end) + end)["input_ids"]
+            for side in ("chosen", "rejected")
+        ]
+    else:
+        messages = list(row["prompt"])
+        prompt = _render(tokenizer, messages, True)
+        whole = [_render(tokenizer, messages + list(row[side]), False) for side in ("chosen", "rejected")]
+    start = min(_shared(prompt, ids) for ids in whole)
+    return prompt[:start], whole[0][start:], whole[1][start:]
+
+
+def _render(tokenizer: Any, messages: list[Any], generation_prompt: bool) -> list[int]:
+    ids: list[int] = tokenizer.apply_chat_template(
+        messages, add_generation_prompt=generation_prompt, tokenize=True, return_dict=True
+    )["input_ids"]
+    return ids
+
+
+def _shared(first: Sequence[int], second: Sequence[int]) -> int:
+    count = 0
+    for a, b in zip(first, second, strict=False):
+        if a != b:
+            break
+        count += 1
+    return count
+
+
+def _characters(text: Any) -> int:
+    return len(text) if isinstance(text, str) else sum(len(turn["content"]) for turn in text)
+
+
+def _difference(first: Sequence[float], second: Sequence[float]) -> list[float]:
+    return [a - b for a, b in zip(first, second, strict=True)]
+
+
+def _per_token(sums: Sequence[float], tokens: Sequence[int]) -> list[float]:
+    return [total / max(count, 1) for total, count in zip(sums, tokens, strict=True)]
+
+
+def _load(path: str | Path) -> Any:
+    from transformers import AutoModelForCausalLM
+
+    try:
+        if (Path(path) / "adapter_config.json").is_file():
+            from peft import AutoPeftModelForCausalLM
+
+            return AutoPeftModelForCausalLM.from_pretrained(str(path), dtype="float32")
+        return AutoModelForCausalLM.from_pretrained(str(path), dtype="float32")
+    except OSError as error:
+        raise SourceError(
+            f"model {str(path)!r} can't be loaded ({type(error).__name__}); "
+            "allowed: a model or adapter folder, or a Hub id"
+        ) from error

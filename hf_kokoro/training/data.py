@@ -1,0 +1,100 @@
+"""The rows of a recipe: which columns a method needs, and plain folders or Hub ids as sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..errors import SourceError, UsageError
+from .recipe import RecipeSettings
+
+COLUMNS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "sft": (("messages",), ("prompt", "completion")),
+    "dpo": (("prompt", "chosen", "rejected"),),
+    "kto": (("prompt", "completion", "label"), ("prompt", "chosen", "rejected")),
+    "reward": (("prompt", "chosen", "rejected"),),
+}
+"""Method to the sets of columns that it can train on, preferred first."""
+
+FATAL_COLUMNS = ("images", "image", "tools", "chat_template_kwargs")
+"""Names that TRL gives a meaning of its own, with errors that do not say so."""
+
+
+def pick_splits(loaded: Mapping[str, Any], settings: RecipeSettings) -> tuple[Any, Any]:
+    """(train, test or None) of a DatasetDict, cut to the recipe's row limits and checked for the method."""
+    train_name, test_name = settings.dataset_train_split, settings.dataset_test_split
+    for key, name in (("dataset_train_split", train_name), ("dataset_test_split", test_name)):
+        if name is not None and name not in loaded:
+            raise UsageError(f"{key}: got {name!r}; allowed: {', '.join(loaded)}, or null for no test split")
+    train = _take(loaded[train_name], settings.max_train_rows)
+    test = None if test_name is None else _take(loaded[test_name], settings.max_test_rows)
+    for name, rows in ((train_name, train), (test_name, test)):
+        if rows is not None:
+            _check_columns(rows, settings.method, str(name))
+    return train, test
+
+
+def load_plain(settings: RecipeSettings) -> Mapping[str, Any]:
+    """Splits of a folder or Hub id that is no builder of this package, by plain `datasets.load_dataset`."""
+    import datasets
+
+    try:
+        loaded: Mapping[str, Any] = datasets.load_dataset(
+            settings.dataset_name,
+            settings.dataset_config,
+            revision=settings.dataset_revision,
+            **settings.dataset_options,
+        )
+    except (FileNotFoundError, datasets.exceptions.DatasetNotFoundError, ValueError) as error:
+        raise SourceError(
+            f"dataset_name {settings.dataset_name!r} can't be loaded ({type(error).__name__}); allowed: "
+            "a builder (kokorochat, emplifai, miti_st_dpo), a folder or a Hub dataset id; check the name "
+            "and dataset_config"
+        ) from error
+    return loaded
+
+
+def texts_of(rows: Any, limit: int = 2000) -> Iterator[str]:
+    """The message contents (or plain texts) of the first `limit` rows, as a tokenizer is trained on them."""
+    names = [name for columns in COLUMNS.values() for group in columns for name in group]
+    present = [name for name in dict.fromkeys(names) if name in rows.column_names and name != "label"]
+    for row in rows.select(range(min(limit, len(rows)))):
+        for name in present:
+            value = row[name]
+            if isinstance(value, str):
+                yield value
+            else:
+                yield from (turn["content"] for turn in value)
+
+
+def _take(rows: Any, limit: int | None) -> Any:
+    return rows if limit is None or limit >= len(rows) else rows.select(range(limit))
+
+
+def _check_columns(rows: Any, method: str, split: str) -> None:
+    have = set(rows.column_names)
+    groups = COLUMNS[method]
+    if not any(set(group) <= have for group in groups):
+        wanted = " or ".join(", ".join(group) for group in groups)
+        raise UsageError(f"split {split!r}: got columns {', '.join(sorted(have))}; {method} needs {wanted}")
+    fatal = [name for name in FATAL_COLUMNS if name in have]
+    if fatal:
+        raise UsageError(
+            f"split {split!r}: got column {fatal[0]!r}, which TRL reads as its own; rename or remove it"
+        )
+    if not len(rows):
+        raise UsageError(
+            f"split {split!r}: got no rows; allowed: at least one; check dataset_options and the split"
+        )
+    _check_one_form(rows[0], split)
+
+
+def _check_one_form(row: Mapping[str, Any], split: str) -> None:
+    """TRL decides 'conversational or plain' from one column picked at random, so mixed rows must not pass."""
+    texts = {name: row[name] for name in ("prompt", "chosen", "rejected", "completion") if name in row}
+    plain = [name for name, value in texts.items() if isinstance(value, str)]
+    if plain and len(plain) < len(texts):
+        raise UsageError(
+            f"split {split!r}: got {', '.join(plain)} as text beside message lists; "
+            "allowed: all text or all messages"
+        )

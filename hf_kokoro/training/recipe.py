@@ -1,0 +1,303 @@
+"""Recipes: one flat YAML file per run, checked completely before anything is loaded.
+
+A recipe's keys are `RecipeSettings` (what to train on what) plus every argument of the method's TRL config
+(`learning_rate`, `max_steps`, `beta`, ...), so a `trl` user finds the names they know. Unknown keys are
+refused with the nearest known name, and all faults of a recipe are reported together.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import typing
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cache
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Literal, Union
+
+import yaml
+
+from ..errors import Fault, Faults, InputError, UsageError, describe
+
+RECIPES_DIR = Path(__file__).parent / "recipes"
+METHODS = ("sft", "dpo", "kto", "reward")
+Method = Literal["sft", "dpo", "kto", "reward"]
+TINY = "tiny"
+"""The model name that stands for a small random model built from the training texts (see `tiny.py`)."""
+
+
+class RecipeError(InputError, UsageError):
+    """A recipe or its overrides hold faults; every one is listed. Exit code 2 on the command line."""
+
+
+@dataclass(frozen=True)
+class RecipeSettings:
+    """The keys of a recipe that are not arguments of the TRL config.
+
+    `dataset_name` is a builder of this package (kokorochat, emplifai, miti_st_dpo), or a folder or Hub id
+    that plain `datasets.load_dataset` reads. Lengths are tokens; `max_dropped` is a share of the rows.
+    """
+
+    method: Method = "dpo"
+    model_name_or_path: str = TINY
+    model_revision: str | None = None
+    dtype: Literal["float32", "bfloat16", "float16"] = "float32"
+    attn_implementation: str | None = None
+    adapter_name_or_path: str | None = None
+    chat_template: str | None = None
+    load_in_4bit: bool = False
+    use_peft: bool = False
+    lora_r: int = 8
+    lora_alpha: int = 16
+    lora_dropout: float = 0.0
+    lora_target_modules: str | list[str] = "all-linear"
+    dataset_name: str = "miti_st_dpo"
+    dataset_config: str | None = None
+    dataset_source: str | None = None
+    dataset_revision: str | None = None
+    dataset_options: dict[str, Any] = field(default_factory=dict)
+    dataset_train_split: str = "train"
+    dataset_test_split: str | None = "test"
+    dataset_license: str | None = None
+    max_train_rows: int | None = None
+    max_test_rows: int | None = None
+    system_prompt: str | None = None
+    window_tokens: int | None = None
+    window_overlap_tokens: int = 0
+    max_dropped: float = 0.01
+    expected_processes: int | None = None
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A checked recipe: `settings` of ours, `trainer` arguments of the method's TRL config, its origin."""
+
+    settings: RecipeSettings
+    trainer: Mapping[str, Any]
+    source: str = "recipe"
+
+    @property
+    def output_dir(self) -> Path:
+        return Path(self.trainer["output_dir"])
+
+    def to_dict(self) -> dict[str, Any]:
+        """The resolved recipe as plain data, in the form `load_recipe` reads."""
+        return {**dataclasses.asdict(self.settings), **self.trainer}
+
+
+def builtin_recipes() -> dict[str, Path]:
+    """Name to file of the recipes that ship with the package."""
+    return {path.stem: path for path in sorted(RECIPES_DIR.glob("*.yaml"))}
+
+
+def load_recipe(
+    config: str | Path | Mapping[str, Any],
+    overrides: Mapping[str, Any] | None = None,
+    method: str | None = None,
+) -> Recipe:
+    """Read a recipe from a file, a built-in name or a mapping; `overrides` win over the file.
+
+    `method` is what the caller is about to run; a recipe of another method is refused. Raises RecipeError
+    with every fault, UsageError if there is no such recipe.
+    """
+    source, values = _read(config)
+    merged = {**values, **{key.replace("-", "_"): value for key, value in (overrides or {}).items()}}
+    if method is not None:
+        merged.setdefault("method", method)
+    faults = Faults()
+    found = str(merged.get("method", RecipeSettings.method))
+    if found not in METHODS:
+        faults.add(Fault(source, "method", describe(found, show=True), ", ".join(METHODS)))
+        faults.raise_if_any(f"recipe {source}", RecipeError)
+    if method is not None and found != method:
+        step = f"run it with: hf-kokoro train {found}"
+        faults.add(Fault(source, "method", f"{found!r}", f"{method!r}, the method asked for", step))
+    settings_hints = _hints(RecipeSettings)
+    trainer_hints = _hints(trainer_config_class(found))
+    checked: dict[str, Any] = {}
+    for key, value in merged.items():
+        hint = settings_hints.get(key, trainer_hints.get(key))
+        if hint is None:
+            faults.add(_unknown_key(source, key, [*settings_hints, *trainer_hints]))
+            continue
+        checked[key], ok = _coerce(value, hint)
+        if not ok:
+            faults.add(Fault(source, key, describe(value, show=True), _type_name(hint)))
+    faults.raise_if_any(f"recipe {source}", RecipeError)
+    settings = RecipeSettings(**{key: value for key, value in checked.items() if key in settings_hints})
+    trainer = {key: value for key, value in checked.items() if key not in settings_hints}
+    trainer.setdefault("output_dir", f"runs/{Path(source).stem}")
+    _check_ranges(settings, source)
+    return Recipe(settings, trainer, source)
+
+
+def parse_overrides(arguments: Sequence[str]) -> dict[str, Any]:
+    """`["--learning-rate", "1e-4", "--bf16"]` to `{"learning_rate": 1e-4, "bf16": True}`; values are YAML."""
+    overrides: dict[str, Any] = {}
+    pending = list(arguments)
+    while pending:
+        name = pending.pop(0)
+        if not name.startswith("--") or len(name) < 3:
+            raise UsageError(
+                f"got {name!r} where an option was expected; allowed: --key value or --key=value"
+            )
+        name, equals, text = name[2:].partition("=")
+        if not equals:
+            has_value = bool(pending) and not pending[0].startswith("--")
+            text = pending.pop(0) if has_value else "true"
+        try:
+            overrides[name.replace("-", "_")] = yaml.safe_load(text)
+        except yaml.YAMLError:
+            # a lone colon or bracket: the user means the text itself
+            overrides[name.replace("-", "_")] = text
+    return overrides
+
+
+def trainer_config_class(method: str) -> type:
+    """The TRL config dataclass of a method; imports TRL."""
+    if method == "dpo":
+        from .scored_dpo import ScoredDPOConfig
+
+        return ScoredDPOConfig
+    if method == "kto":
+        from .scored_kto import ScoredKTOConfig
+
+        return ScoredKTOConfig
+    import trl
+
+    classes: dict[str, type] = {"sft": trl.SFTConfig, "reward": trl.RewardConfig}
+    return classes[method]
+
+
+def _read(config: str | Path | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    if isinstance(config, Mapping):
+        return "recipe", dict(config)
+    path = builtin_recipes().get(str(config), Path(config))
+    if not path.is_file():
+        names = list(builtin_recipes())
+        raise UsageError(
+            f"no recipe {str(config)!r}; give a YAML file or one of: {', '.join(names)}"
+            f"{_near(str(config), names)}"
+        )
+    try:
+        values = yaml.safe_load(path.read_text("utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        place = getattr(error, "problem_mark", None)
+        line = f" line {place.line + 1}" if place else ""
+        raise UsageError(
+            f"{path.name}{line} is not a YAML file; see the files of 'hf-kokoro train --list'"
+        ) from error
+    if not isinstance(values, dict):
+        raise UsageError(f"{path.name}: got {describe(values)}; a recipe is 'key: value' lines")
+    return path.name, {str(key): value for key, value in values.items()}
+
+
+def _near(name: str, known: Sequence[str]) -> str:
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def _unknown_key(source: str, key: str, known: Sequence[str]) -> Fault:
+    close = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
+    step = f"did you mean {close[0]!r}?" if close else "see 'hf-kokoro train --help'"
+    return Fault(
+        source,
+        describe(key, show=True).strip("'"),
+        "an unknown key",
+        "keys of RecipeSettings and the TRL config",
+        step,
+    )
+
+
+@cache
+def _hints(config: type) -> dict[str, Any]:
+    hints = typing.get_type_hints(config)
+    return {item.name: hints[item.name] for item in fields(config) if item.init}
+
+
+def _coerce(value: Any, hint: Any) -> tuple[Any, bool]:
+    """The value as the hint wants it, and whether it fits."""
+    origin = typing.get_origin(hint)
+    if origin in (Union, UnionType):
+        return _coerce_union(value, typing.get_args(hint))
+    if origin is Literal:
+        return value, value in typing.get_args(hint)
+    if origin in (list, tuple):
+        return _coerce_list(value, typing.get_args(hint))
+    if hint in (int, float):
+        return _number(value, hint)
+    if hint in (bool, str, NoneType, dict) or origin is dict:
+        return value, isinstance(value, origin or hint)
+    # enums and our libraries' own classes: the TRL config checks these itself
+    return value, value is not None
+
+
+def _coerce_union(value: Any, options: tuple[Any, ...]) -> tuple[Any, bool]:
+    """The first option that keeps the value's type, else the first that can take it."""
+    fitting = [coerced for coerced, ok in (_coerce(value, option) for option in options) if ok]
+    same = [coerced for coerced in fitting if type(coerced) is type(value)]
+    return ((same or fitting)[0], True) if fitting else (value, False)
+
+
+def _coerce_list(value: Any, arguments: tuple[Any, ...]) -> tuple[Any, bool]:
+    items = value if isinstance(value, list) else [value]
+    if not arguments:
+        return items, True
+    pairs = [_coerce(item, arguments[0]) for item in items]
+    return [item for item, _ in pairs], all(ok for _, ok in pairs)
+
+
+def _number(value: Any, kind: Any) -> tuple[Any, bool]:
+    # YAML 1.1 reads `1e-4` as text
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return value, False
+    try:
+        number = float(value)
+    except ValueError:
+        return value, False
+    if kind is int:
+        return (int(number), True) if number.is_integer() else (value, False)
+    return number, True
+
+
+def _type_name(hint: Any) -> str:
+    origin = typing.get_origin(hint)
+    if origin in (Union, UnionType):
+        return " or ".join(_type_name(option) for option in typing.get_args(hint))
+    if origin is Literal:
+        return "one of " + ", ".join(map(str, typing.get_args(hint)))
+    names = {bool: "true or false", float: "a number", int: "a whole number", str: "text", NoneType: "null"}
+    return names.get(hint, "a list" if origin is list else getattr(hint, "__name__", str(hint)))
+
+
+def _check_ranges(settings: RecipeSettings, source: str) -> None:
+    faults = Faults()
+
+    def need(ok: bool, name: str, allowed: str, step: str = "") -> None:
+        if not ok:
+            faults.add(Fault(source, name, describe(getattr(settings, name), show=True), allowed, step))
+
+    need(0 <= settings.max_dropped <= 1, "max_dropped", "a share between 0 and 1")
+    need(settings.lora_r >= 1, "lora_r", "at least 1")
+    need(0 <= settings.lora_dropout < 1, "lora_dropout", "at least 0 and below 1")
+    need(
+        settings.window_tokens is None or settings.window_tokens >= 16,
+        "window_tokens",
+        "at least 16 tokens, or null",
+    )
+    overlap_ok = (
+        0 <= settings.window_overlap_tokens < (settings.window_tokens or settings.window_overlap_tokens + 1)
+    )
+    need(overlap_ok, "window_overlap_tokens", "at least 0 and below window_tokens")
+    trains_adapter = settings.use_peft or settings.adapter_name_or_path is not None
+    need(
+        not settings.load_in_4bit or trains_adapter,
+        "load_in_4bit",
+        "false without LoRA",
+        "set use_peft: true",
+    )
+    rows_ok = all(n is None or n >= 1 for n in (settings.max_train_rows, settings.max_test_rows))
+    need(rows_ok, "max_train_rows", "at least 1, or null (max_test_rows too)")
+    faults.raise_if_any(f"recipe {source}", RecipeError)

@@ -1,0 +1,111 @@
+"""Keeping score columns alive through a TRL trainer.
+
+TRL drops unknown columns when it builds a dataloader, hands unknown batch keys to the model (where Llama
+swallows them silently), and drops rows whose prompt fills `max_length`. The mixin closes all three: a
+forgotten column would otherwise train plain DPO without any sign of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from datasets import Dataset, IterableDataset
+
+from ..errors import Fault, Faults, RowError, describe
+from .collators import COLLATED_KEYS, MaskError, fit_row
+from .turns import turn_offsets
+
+
+class CarriesScores:
+    """Mixin in front of a TRL trainer: score columns reach the collator, over-long prompts are cut there.
+
+    Subclasses name in `_completion_columns` the token columns that follow the prompt.
+    """
+
+    _completion_columns: tuple[str, ...] = ()
+    _signature_columns: list[str]
+
+    def _set_signature_columns_if_needed(self) -> None:
+        super()._set_signature_columns_if_needed()  # type: ignore[misc]
+        known = self._signature_columns
+        self._signature_columns = [*known, *(key for key in COLLATED_KEYS if key not in known)]
+
+    def _prepare_dataset(self, dataset: Any, processing_class: Any, args: Any, dataset_name: str) -> Any:
+        """TRL's tokenization, then turn offsets for the rows that are too long; nothing is dropped."""
+        # without max_length TRL's filter does not run: it would drop long rows instead of cutting them, and
+        # its closure over all of `args` would key the cached reference log-probs by output_dir
+        limit, args.max_length = args.max_length, None
+        try:
+            prepared = super()._prepare_dataset(dataset, processing_class, args, dataset_name)  # type: ignore[misc]
+        finally:
+            args.max_length = limit
+        if limit is None:
+            return prepared
+        sides = self._completion_columns
+        options = {"tokenizer": processing_class, "sides": sides, "limit": limit}
+        prepared = prepared.map(_add_turns, fn_kwargs=options)
+        if isinstance(prepared, Dataset):
+            _refuse_unfit(prepared, sides, limit, dataset_name)
+        return prepared
+
+    def _send_telemetry(self) -> None:
+        """Nothing is sent: counselling data stays on the user's machine, and so does the fact of its use."""
+
+
+def check_scores(dataset: Any, name: str) -> None:
+    """Raise RowError for margins or weights that are not finite numbers >= 0, or weights that are all 0."""
+    if isinstance(dataset, IterableDataset):
+        return
+    faults = Faults()
+    for key in ("margin", "weight"):
+        if key not in dataset.column_names:
+            continue
+        for index, value in enumerate(dataset[key]):
+            if not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
+                faults.add(Fault(f"{name} row {index}", key, describe(value), "a finite number >= 0"))
+    if not faults and "weight" in dataset.column_names and sum(dataset["weight"]) == 0:
+        faults.add(Fault(name, "weight", "0 in every row", "at least one weight above 0"))
+    faults.raise_if_any("scores", RowError)
+
+
+def normalise_weights(dataset: Any) -> Any:
+    """The dataset with weights scaled to mean 1, so that they shift emphasis and never the learning rate."""
+    if isinstance(dataset, IterableDataset) or "weight" not in dataset.column_names:
+        return dataset
+    mean = math.fsum(dataset["weight"]) / len(dataset)
+    if abs(mean - 1) < 1e-6:
+        return dataset
+    return dataset.map(_scale_weight, fn_kwargs={"factor": 1 / mean})
+
+
+def _scale_weight(row: Mapping[str, Any], factor: float) -> dict[str, Any]:
+    return {"weight": row["weight"] * factor}
+
+
+def _add_turns(
+    row: Mapping[str, Any], tokenizer: Any, sides: Iterable[str], limit: int
+) -> dict[str, list[int]]:
+    fits = len(row["prompt_ids"]) + max((len(row[side]) for side in sides if side in row), default=0) <= limit
+    prompt = row.get("prompt")
+    if fits or not isinstance(prompt, list):
+        return {"prompt_turns": []}
+    return {"prompt_turns": turn_offsets(tokenizer, prompt)}
+
+
+def _refuse_unfit(dataset: Dataset, sides: Iterable[str], limit: int, name: str) -> None:
+    present = [side for side in sides if side in dataset.column_names]
+    columns = [
+        key for key in ("prompt_ids", "prompt_turns", "row_id", *present) if key in dataset.column_names
+    ]
+    errors = []
+    for index, row in enumerate(dataset.select_columns(columns)):
+        try:
+            fit_row({"row_id": f"{index} of {name}", **row}, present, limit)
+        except MaskError as error:
+            errors.append(str(error))
+    if errors:
+        shown = "\n  ".join(errors[:20])
+        more = f"\n  ... and {len(errors) - 20} more" if len(errors) > 20 else ""
+        raise MaskError(f"{len(errors)} of {len(dataset)} rows can't be trained on:\n  {shown}{more}")

@@ -1,0 +1,124 @@
+"""Recipes: what is accepted, refused and overridden."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hf_kokoro.errors import UsageError
+from hf_kokoro.training.recipe import (
+    RecipeError,
+    builtin_recipes,
+    load_recipe,
+    parse_overrides,
+    trainer_config_class,
+)
+
+MINIMAL = {"method": "dpo", "output_dir": "out"}
+
+
+def test_all_faults_of_a_recipe_are_reported_together_with_the_nearest_known_key() -> None:
+    bad = {**MINIMAL, "learning_rat": 1e-4, "max_step": 5, "beta": "high", "lora_r": 2.5, "colour": "red"}
+    with pytest.raises(RecipeError) as caught:
+        load_recipe(bad)
+    text = str(caught.value)
+    assert caught.value.count == 5
+    assert "did you mean 'learning_rate'?" in text
+    assert "did you mean 'max_steps'?" in text
+    assert "beta: got 'high'" in text
+    assert "a number" in text
+    assert "lora_r: got 2.5" in text
+    assert "colour: got an unknown key" in text
+
+
+def test_an_unknown_key_of_an_override_is_refused_like_one_of_the_file() -> None:
+    with pytest.raises(RecipeError, match="did you mean 'max_steps'"):
+        load_recipe(MINIMAL, parse_overrides(["--max-step", "3"]))
+
+
+def test_overrides_win_over_the_file_and_take_both_spellings(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text("method: dpo\nmax_steps: 100\nlearning_rate: 1e-3\n", "utf-8")
+    recipe = load_recipe(path, parse_overrides(["--max-steps", "7", "--beta=0.2", "--use_peft"]))
+    assert recipe.trainer["max_steps"] == 7
+    assert recipe.trainer["beta"] == 0.2
+    assert recipe.settings.use_peft is True
+    # YAML 1.1 reads 1e-3 as text; a recipe must still mean the number
+    assert recipe.trainer["learning_rate"] == 0.001
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--loss_type", "[sigmoid, sft]"], {"loss_type": ["sigmoid", "sft"]}),
+        (["--dataset_test_split", "null"], {"dataset_test_split": None}),
+        (["--dataset_options", "{pool: high}"], {"dataset_options": {"pool": "high"}}),
+        (["--bf16", "--max_steps", "-1"], {"bf16": True, "max_steps": -1}),
+        (["--system_prompt", "a: b: c"], {"system_prompt": "a: b: c"}),
+    ],
+)
+def test_override_values_are_yaml(arguments: list[str], expected: dict[str, object]) -> None:
+    assert parse_overrides(arguments) == expected
+
+
+def test_a_stray_word_among_the_overrides_is_refused() -> None:
+    with pytest.raises(UsageError, match="'fast' where an option was expected"):
+        parse_overrides(["fast"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"max_dropped": 1.5}, "max_dropped"),
+        ({"lora_r": 0}, "lora_r"),
+        ({"lora_dropout": 1.0}, "lora_dropout"),
+        ({"window_tokens": 4}, "window_tokens"),
+        ({"window_tokens": 100, "window_overlap_tokens": 100}, "window_overlap_tokens"),
+        ({"load_in_4bit": True}, "load_in_4bit"),
+        ({"max_train_rows": 0}, "max_train_rows"),
+    ],
+)
+def test_values_outside_their_range_are_refused_by_name(changes: dict[str, object], field: str) -> None:
+    with pytest.raises(RecipeError, match=field):
+        load_recipe({**MINIMAL, **changes})
+
+
+def test_a_recipe_of_another_method_is_refused_with_the_command_that_runs_it() -> None:
+    with pytest.raises(RecipeError, match="hf-kokoro train dpo"):
+        load_recipe(MINIMAL, method="kto")
+
+
+def test_an_unknown_recipe_name_lists_the_known_ones_and_the_nearest() -> None:
+    with pytest.raises(UsageError, match="did you mean 'tiny_dpo'"):
+        load_recipe("tiny_dpp")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"method: [dpo", b"- a list\n", b"\xff\xfe\x00", b""],
+    ids=["torn", "list", "not UTF-8", "empty"],
+)
+def test_a_file_that_is_no_recipe_is_one_clear_error(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "broken.yaml"
+    path.write_bytes(content)
+    with pytest.raises(UsageError, match=r"broken\.yaml"):
+        load_recipe(path)
+
+
+def test_a_resolved_recipe_reads_back_as_itself() -> None:
+    recipe = load_recipe("tiny_dpo", {"beta": 0.3})
+    again = load_recipe(recipe.to_dict())
+    assert again.settings == recipe.settings
+    assert again.trainer == recipe.trainer
+
+
+@pytest.mark.parametrize("name", sorted(builtin_recipes()))
+def test_every_builtin_recipe_parses_and_its_header_shows_its_own_command(name: str) -> None:
+    path = builtin_recipes()[name]
+    recipe = load_recipe(name)
+    header = [line for line in path.read_text("utf-8").splitlines() if line.startswith("#")]
+    assert any(f"hf-kokoro train {recipe.settings.method} --config {name}" in line for line in header)
+    assert recipe.trainer["output_dir"] == f"runs/{name}"
+    known = trainer_config_class(recipe.settings.method).__dataclass_fields__
+    assert set(recipe.trainer) <= set(known)

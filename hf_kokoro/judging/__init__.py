@@ -1,1 +1,31 @@
+"""Scoring single answers on the MITI-ST v1 rubric: judges, verdicts, and the journal that keeps them."""
 
+from __future__ import annotations
+
+from .journal import Journal, read_journal
+from .judge import Judge, judge_names, resolve_judge
+from .rubric import Rubric, load_rubric
+from .rule import RuleJudge
+from .scoring import JudgeReport, score_items
+from .scripted import ScriptedJudge
+from .verdicts import STATUSES, Item, Opinion, Verdict, is_blank, text_sha256
+
+__all__ = [
+    "STATUSES",
+    "Item",
+    "Journal",
+    "Judge",
+    "JudgeReport",
+    "Opinion",
+    "Rubric",
+    "RuleJudge",
+    "ScriptedJudge",
+    "Verdict",
+    "is_blank",
+    "judge_names",
+    "load_rubric",
+    "read_journal",
+    "resolve_judge",
+    "score_items",
+    "text_sha256",
+]

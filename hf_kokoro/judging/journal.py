@@ -1,0 +1,175 @@
+"""The verdict journal: append-only JSON Lines, one verdict a line, one writer at a time.
+
+A line is handed to the system whole before the next answer is taken, so killing the process at any moment
+loses at most the answers in flight; the disk is synced about once a second and at the end, so a power cut
+costs a second of work. A line that was torn by either is removed when the journal is next opened for
+writing; anything else that is no verdict is refused, untouched: it may be somebody's other file.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from io import BufferedRandom
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from ..errors import KokoroError
+from .verdicts import Verdict, VerdictError, VerdictKey, parse_verdict
+
+SYNC_SECONDS = 1.0
+
+_FIRST_KEY = b'{"question_id": "'
+
+
+class JournalError(KokoroError):
+    """The journal can't be used: another file, in use by another process, or damaged in the middle."""
+
+
+class Journal:
+    """An open journal. Use as a context manager: it holds the lock, and closing syncs and releases it.
+
+    `statuses` maps the key of every verdict so far to its status; the newest line of a key counts.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], sync_seconds: float = SYNC_SECONDS) -> None:
+        self.path = Path(path)
+        self.statuses: dict[VerdictKey, str] = {}
+        self.healed_bytes = 0
+        self._sync_seconds = sync_seconds
+        self._file = self._open()
+        try:
+            self._load()
+        except BaseException:
+            self._file.close()
+            raise
+        self._synced_at = time.monotonic()
+
+    def append(self, verdict: Verdict) -> None:
+        """Write one verdict. After it returns, killing the process can't lose it."""
+        start = self._file.tell()
+        try:
+            self._file.write(verdict.line().encode("ascii"))
+            self._file.flush()
+        except OSError as error:
+            # a full disk may have taken half a line; take it back, so that what stands there stays whole
+            with suppress(OSError):
+                os.ftruncate(self._file.fileno(), start)
+            raise JournalError(
+                f"{self.path}: can't be written ({error.strerror}); free some space, run again"
+            ) from error
+        self.statuses[verdict.key] = verdict.status
+        if time.monotonic() - self._synced_at >= self._sync_seconds:
+            self._sync()
+
+    def close(self) -> None:
+        """Sync to disk and let go of the lock."""
+        if not self._file.closed:
+            self._sync()
+            self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _open(self) -> BufferedRandom:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            file = open(self.path, "a+b")  # noqa: SIM115 (close() ends it)
+        except OSError as error:
+            raise JournalError(f"{self.path}: can't be opened ({error.strerror})") from error
+        if not _lock(file.fileno()):
+            file.close()
+            raise JournalError(
+                f"{self.path}: in use by another process; wait for it, or give another --journal"
+            )
+        return file
+
+    def _load(self) -> None:
+        self._file.seek(0)
+        data = self._file.read()
+        whole = data.rfind(b"\n") + 1
+        for verdict in _verdicts(data[:whole], self.path.name):
+            self.statuses[verdict.key] = verdict.status
+        if tail := data[whole:]:
+            self._heal(tail, whole)
+
+    def _heal(self, tail: bytes, whole: int) -> None:
+        try:
+            verdict = parse_verdict(tail.decode("ascii"), self.path.name)
+        except (VerdictError, UnicodeDecodeError):
+            # Only what can be the start of a verdict (or the zeros of a power cut) is ours to remove.
+            start = tail.rstrip(b"\0")[: len(_FIRST_KEY)]
+            if not _FIRST_KEY.startswith(start):
+                raise JournalError(
+                    f"{self.path}: its last line is no verdict; give the path of a journal"
+                ) from None
+            os.ftruncate(self._file.fileno(), whole)
+            self.healed_bytes = len(tail)
+        else:
+            self._file.write(b"\n")
+            self._file.flush()
+            self.statuses[verdict.key] = verdict.status
+        self._file.seek(0, os.SEEK_END)
+
+    def _sync(self) -> None:
+        os.fsync(self._file.fileno())
+        self._synced_at = time.monotonic()
+
+
+def read_journal(path: str | os.PathLike[str]) -> list[Verdict]:
+    """The newest verdict of every key, in order of first appearance.
+
+    Takes no lock and leaves a line that is just being written aside. Raises JournalError or VerdictError.
+    """
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise JournalError(
+            f"{path}: can't be read ({error.strerror}); `hf-kokoro judge` makes a journal"
+        ) from error
+    newest: dict[VerdictKey, Verdict] = {}
+    for verdict in _verdicts(data[: data.rfind(b"\n") + 1], Path(path).name):
+        newest[verdict.key] = verdict
+    if not newest:
+        raise JournalError(f"{path}: holds no verdict; `hf-kokoro judge --journal {path}` fills it")
+    return list(newest.values())
+
+
+def _verdicts(data: bytes, name: str) -> Iterator[Verdict]:
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        where = f"{name} line {number}"
+        try:
+            yield parse_verdict(line.decode("utf-8"), where)
+        except UnicodeDecodeError:
+            raise VerdictError(f"{where}: not UTF-8; allowed: one verdict a line; is it a journal?") from None
+
+
+def _lock(descriptor: int) -> bool:
+    """Take the file's lock, which ends with the process however it ends; False if another process has it."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        import msvcrt
+
+        # a byte far behind the end: locking bytes that exist would keep readers out
+        os.lseek(descriptor, 1 << 40, os.SEEK_SET)
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        except OSError:
+            return False
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,95 @@
+"""Running a judge over answers: only what is missing is scored, blank answers never reach the judge."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from .journal import Journal
+from .judge import AsyncJudge, Judge
+from .verdicts import STATUSES, Item, Opinion, VerdictKey, is_blank, make_verdict
+
+
+@dataclass
+class JudgeReport:
+    """What a run did. `statuses` counts every answer asked for, those judged before included."""
+
+    judge_model: str
+    asked: int = 0
+    judged: int = 0
+    already: int = 0
+    statuses: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def unscored(self) -> int:
+        """Answers without five scores: refused, incomplete, invalid. A blank one is no answer."""
+        return sum(self.statuses[status] for status in STATUSES if status not in ("scored", "blank"))
+
+    def as_dict(self) -> dict[str, object]:
+        """For `--json`."""
+        return {
+            "judge_model": self.judge_model,
+            "asked": self.asked,
+            "judged": self.judged,
+            "already": self.already,
+            "statuses": {status: self.statuses[status] for status in STATUSES},
+            "unscored": self.unscored,
+        }
+
+
+def missing_items(
+    items: Iterable[Item],
+    judge: Judge | AsyncJudge,
+    journal: Journal,
+    retry: Collection[str] = (),
+    repeat: int = 0,
+) -> Iterator[Item]:
+    """Items without a verdict of this judge in the journal, each piece of work once.
+
+    Verdicts whose status is in `retry` count as missing.
+    """
+    seen: set[VerdictKey] = set()
+    for item in items:
+        key = item_key(item, judge, repeat)
+        if key in seen or journal.statuses.get(key, "") in {*STATUSES} - {*retry}:
+            continue
+        seen.add(key)
+        yield item
+
+
+def item_key(item: Item, judge: Judge | AsyncJudge, repeat: int = 0) -> VerdictKey:
+    """The identity of the verdict that `judge` would give on `item`."""
+    return VerdictKey(
+        item.answer_sha256, item.question_sha256, judge.rubric_sha256, judge.judge_model, repeat
+    )
+
+
+def score_items(
+    items: Iterable[Item],
+    judge: Judge,
+    journal: Journal,
+    *,
+    limit: int | None = None,
+    retry: Collection[str] = (),
+    repeat: int = 0,
+    progress: Callable[[int], None] = lambda done: None,
+) -> JudgeReport:
+    """Score what is missing, at most `limit` answers, one by one; every verdict is journaled at once."""
+    wanted = list(items)
+    work = list(missing_items(wanted, judge, journal, retry, repeat))[:limit]
+    for done, item in enumerate(work, start=1):
+        opinion = Opinion("blank") if is_blank(item.answer) else judge.score(item.question, item.answer)
+        journal.append(make_verdict(item, opinion, judge.judge_model, judge.rubric_sha256, repeat))
+        progress(done)
+    return report_on(wanted, judge, journal, len(work), repeat)
+
+
+def report_on(
+    wanted: list[Item], judge: Judge | AsyncJudge, journal: Journal, judged: int, repeat: int = 0
+) -> JudgeReport:
+    """Count where every wanted answer stands now; the same answer to the same question counts once."""
+    keys = {item_key(item, judge, repeat) for item in wanted}
+    statuses = Counter(journal.statuses.get(key, "missing") for key in keys)
+    done = len(keys) - statuses["missing"]
+    return JudgeReport(judge.judge_model, len(keys), judged, done - judged, statuses)

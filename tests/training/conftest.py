@@ -1,0 +1,106 @@
+"""Tiny models and rows that the training tests share; everything is made here, offline and seeded."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+# two builders' worth of cores is all that CI has; more threads than cores only slow tiny models down
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+QUICK = {
+    "per_device_train_batch_size": 4,
+    "use_cpu": True,
+    "bf16": False,
+    "gradient_checkpointing": False,
+    "report_to": "none",
+    "disable_tqdm": True,
+    "save_strategy": "no",
+    "learning_rate": 1e-3,
+    "seed": 3,
+}
+"""Trainer arguments of a small run on a CPU."""
+
+OPENINGS = ("It sounds like", "You should", "I hear that", "Just", "Perhaps", "What would help if")
+TOPICS = ("sleep", "work", "your sister", "exams", "money", "the move", "grief", "anger")
+
+
+def message(role: str, text: str) -> dict[str, str]:
+    return {"role": role, "content": text}
+
+
+def make_pairs(count: int) -> list[dict[str, Any]]:
+    """Pairs of unequal length with integer margins 1..4 and weights of mean 1."""
+    rows = []
+    for index in range(count):
+        topic = TOPICS[index % len(TOPICS)]
+        chosen = f"{OPENINGS[index % 6]} {topic} weighs on you" + ", and that is a lot" * (index % 3)
+        rejected = f"{OPENINGS[(index + 1) % 6]} forget {topic}" + " and move on" * (index % 2)
+        rows.append(
+            {
+                "prompt": [message("user", f"I can not stop thinking about {topic}, day {index}.")],
+                "chosen": [message("assistant", chosen)],
+                "rejected": [message("assistant", rejected)],
+                "margin": float(1 + index % 4),
+                "weight": 0.5 + (index % 2),
+                "row_id": f"row-{index}",
+            }
+        )
+    return rows
+
+
+def make_unpaired(count: int) -> list[dict[str, Any]]:
+    """Unpaired rows of two classes, two a prompt, with weights of mean 1."""
+    return [
+        {
+            "prompt": pair["prompt"],
+            "completion": pair[side],
+            "label": side == "chosen",
+            "weight": pair["weight"],
+        }
+        for pair in make_pairs(count)
+        for side in ("chosen", "rejected")
+    ]
+
+
+@pytest.fixture(scope="session")
+def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny Llama with its tokenizer; never written to by tests."""
+    from hf_kokoro.training.tiny import build_tiny_model
+
+    texts = [
+        turn["content"]
+        for row in make_pairs(24)
+        for key in ("prompt", "chosen", "rejected")
+        for turn in row[key]
+    ]
+    return build_tiny_model(texts, tmp_path_factory.mktemp("model") / "tiny", vocab_size=400, context=512)
+
+
+@pytest.fixture
+def load_tiny(tiny_model: Path) -> Any:
+    """A function that gives a fresh copy of the tiny model; `noise` moves its weights off the reference."""
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    def load(noise: float = 0.0) -> Any:
+        model = AutoModelForCausalLM.from_pretrained(tiny_model, dtype=torch.float32)
+        if noise:
+            generator = torch.Generator().manual_seed(7)
+            with torch.no_grad():
+                for parameter in model.parameters():
+                    parameter.add_(noise * torch.randn(parameter.shape, generator=generator))
+        return model
+
+    return load
+
+
+@pytest.fixture(scope="session")
+def tokenizer(tiny_model: Path) -> Any:
+    from transformers import AutoTokenizer
+
+    return AutoTokenizer.from_pretrained(tiny_model)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .batch import NewRow
+from .card_stamp import restamped_card
 from .index import index_file
 from .segments import Series, split_lines
 from .target import Change, Grow, Put, Snapshot
@@ -36,13 +37,17 @@ ExtraFiles = Callable[[Growth], Mapping[str, bytes]]
 
 @dataclass(frozen=True)
 class Plan:
-    """The changes of a commit (none if every row is there already), and the numbers that a report needs."""
+    """The changes of a commit (none if every row is there already) and what a report needs; `new` are row ids."""
 
     changes: Sequence[Change]
-    added: int
+    new: frozenset[bytes]
     duplicates: int
     rows_total: int
     grown: Mapping[str, int]
+
+    @property
+    def added(self) -> int:
+        return len(self.new)
 
 
 def plan_append(
@@ -65,12 +70,13 @@ def plan_append(
     counts = {path: index.rows for path, index in indexes.items()}
     duplicates, total = len(rows) - len(new), sum(counts.values())
     if not new:
-        return Plan([], 0, duplicates, total, {})
+        return Plan([], frozenset(), duplicates, total, {})
     growth = _place(base, series, new, counts, segment_bytes)
     changes: list[Change] = [Grow(path, tail) for path, tail in growth.tails.items()]
-    changes += [Put(path, content) for path, content in (extra(growth) if extra else {}).items()]
+    files = {**restamped_card(growth), **(extra(growth) if extra else {})}
+    changes += [Put(path, content) for path, content in files.items()]
     grown = {path: len(tail) for path, tail in growth.tails.items()}
-    return Plan(changes, len(new), duplicates, growth.rows_total, grown)
+    return Plan(changes, frozenset(row.id for row in new), duplicates, growth.rows_total, grown)
 
 
 def _place(

@@ -1,0 +1,159 @@
+"""Cards into targets: `write_card` for a target as it stands, `card_files` for a commit about to be made."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from os import PathLike
+from pathlib import Path
+
+from ..errors import UsageError
+from ..hub import Growth, Target, resolve_target
+from ..hub.card_stamp import data_stamp
+from ..hub.lines import CHUNK, iter_lines
+from ..hub.segments import Series
+from ..hub.target import CARD_PATH, Put
+from ..schema.miti_st import DATA_PATH
+from .derived import derive
+from .figures import miti_st_figures
+from .front_matter import CardError
+from .miti_card import DATA_GLOB, LOCAL_NAME, render_miti_card
+
+DATASET = "miti_st_dpo"
+
+
+@dataclass(frozen=True)
+class CardReport:
+    """What a card was made of: `files` maps paths in the target to bytes, `changed` are those that differ."""
+
+    target: str
+    rows: int
+    revision: str
+    files: Mapping[str, int] = field(default_factory=dict)
+    changed: tuple[str, ...] = ()
+    checked_only: bool = False
+
+
+def write_card(
+    target: str | PathLike[str] | Target,
+    dataset: str = DATASET,
+    figures: bool = True,
+    *,
+    check: bool = False,
+    today: str | None = None,
+) -> CardReport:
+    """Render the card of a MITI-ST repo from its rows, with figures and derived configs, in one commit.
+
+    A second call without new rows changes nothing. With `check` nothing is written: `changed` says what
+    would be. Built KokoroChat and EmplifAI folders get their card from the build (`render_build_card`).
+    Raises UsageError, CardError, RowError, TargetError, MissingExtraError (figures need `plots`).
+    """
+    if dataset != DATASET:
+        raise UsageError(
+            f"card: got dataset {dataset!r}; allowed: {DATASET} (other cards are written by their build)"
+        )
+    place, series = resolve_target(target), Series(DATA_PATH)
+    if check:
+        return _write(place, series, figures, True, today)
+    with place.exclusive():
+        return _write(place, series, figures, False, today)
+
+
+def card_files(growth: Growth, *, repo: str = LOCAL_NAME, figures: bool = True) -> dict[str, bytes]:
+    """Card, derived configs and figures for the rows as they will be after `growth`.
+
+    Made for `append_rows(..., extra_operations=card_files)`: data and card change in one commit.
+    """
+    parts: dict[str, list[Path | bytes]] = {
+        path: [*([growth.local[path]] if path in growth.local else []), growth.tails.get(path, b"")]
+        for path in growth.series.ordered(growth.sizes)
+    }
+    options = CardOptions(repo, growth.series.glob, figures)
+    return render_files(parts, growth.small.get(CARD_PATH), options)[1]
+
+
+@dataclass(frozen=True)
+class CardOptions:
+    """What a card needs to know beside the rows. `today` (ISO date) dates a new line of the growth table."""
+
+    repo: str = LOCAL_NAME
+    data_glob: str = DATA_GLOB
+    figures: bool = True
+    today: str | None = None
+
+
+Parts = Mapping[str, Sequence[Path | bytes]]
+"""Data file to what it consists of, oldest first: files on disk and bytes that will follow them."""
+
+
+def render_files(parts: Parts, existing: bytes | None, options: CardOptions) -> tuple[int, dict[str, bytes]]:
+    """Number of rows, and every file of the card (path in the target to content)."""
+    facts, files = derive(_lines(parts))
+    drawn = miti_st_figures(facts) if options.figures else {}
+    card = render_miti_card(
+        facts,
+        _text(existing),
+        repo=options.repo,
+        data_glob=options.data_glob,
+        # a repo's revision is part of the cache key already; only a folder needs the stamp
+        stamp=data_stamp(_chunks(parts)) if options.repo == LOCAL_NAME else "",
+        figures=tuple(drawn),
+        today=options.today,
+    )
+    return facts.rows, {CARD_PATH: card.encode(), **files, **drawn}
+
+
+def _write(place: Target, series: Series, figures: bool, check: bool, today: str | None) -> CardReport:
+    base = place.snapshot(series, readonly=check)
+    if not base.files:
+        raise CardError(
+            f"{place.name}: no {series.path} there; append rows first, or name a built folder's dataset"
+        )
+    options = CardOptions(place.name if place.remote else LOCAL_NAME, series.glob, figures, today)
+    parts = {path: [base.local[path]] for path in series.ordered(base.files)}
+    rows, files = render_files(parts, base.small.get(CARD_PATH), options)
+    changed = tuple(path for path, content in files.items() if _differs(place, base.small, path, content))
+    revision = base.revision
+    if changed and not check:
+        puts = [Put(path, files[path]) for path in changed]
+        revision = place.commit(base, puts, "Update the dataset card").revision
+    sizes = {path: len(content) for path, content in files.items()}
+    return CardReport(place.name, rows, revision, sizes, changed, check)
+
+
+def _text(card: bytes | None) -> str | None:
+    if card is None:
+        return None
+    try:
+        return card.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise CardError(f"{CARD_PATH} byte {error.start}: not UTF-8; save it as UTF-8") from None
+
+
+def _differs(place: Target, small: Mapping[str, bytes], path: str, content: bytes) -> bool:
+    if path in small:
+        return small[path] != content
+    folder = getattr(place, "folder", None)
+    if folder is None:
+        return True
+    file = Path(folder) / path
+    return not file.is_file() or file.read_bytes() != content
+
+
+def _lines(parts: Parts) -> Iterator[tuple[str, bytes]]:
+    for path, pieces in parts.items():
+        number = 0
+        for piece in pieces:
+            with io.BytesIO(piece) if isinstance(piece, bytes) else piece.open("rb") as stream:
+                for _, line in iter_lines(stream):
+                    number += 1
+                    yield f"{path} line {number}", line
+
+
+def _chunks(parts: Parts) -> Iterator[bytes]:
+    for piece in chain.from_iterable(parts.values()):
+        with io.BytesIO(piece) if isinstance(piece, bytes) else piece.open("rb") as stream:
+            while chunk := stream.read(CHUNK):
+                yield chunk

@@ -1,0 +1,43 @@
+"""`hf-kokoro card`: render a dataset card from the rows, or check that it still says what they say."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from .console import print_json
+
+
+def card(
+    target: Annotated[str, typer.Argument(help="./folder or user/repo that holds data/pilot.jsonl.")],
+    figures: Annotated[bool, typer.Option(help="Draw the figures too (needs the extra 'plots').")] = True,
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; exit 1 if the card does not fit the rows.")
+    ] = False,
+    json_: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+) -> None:
+    """Render README.md, the derived configs and the figures of a dataset from its rows.
+
+    Text between `<!-- yours: NAME -->` and `<!-- /yours -->` and YAML keys that the package does not know
+    are kept. A second run without new rows changes nothing.
+
+    Example: hf-kokoro card ./my-dataset
+    """
+    from ..cards import write_card
+
+    report = write_card(target, figures=figures, check=check)
+    if json_:
+        print_json(asdict(report))
+    elif not report.changed:
+        print(f"{report.target}: the card fits its {report.rows} rows; nothing to write")
+    else:
+        verb = "does not fit" if check else "rendered from"
+        print(f"{report.target}: card {verb} its {report.rows} rows")
+        for path in report.changed:
+            print(f"  {path}  {report.files[path]} bytes{' (differs)' if check else ''}")
+        if check:
+            print(f"next: hf-kokoro card {report.target}")
+    if check and report.changed:
+        raise typer.Exit(1)

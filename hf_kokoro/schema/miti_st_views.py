@@ -1,0 +1,81 @@
+"""Training views of MITI-ST rows: a row as a pair, an answer with a desirable-or-not label."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from .miti_st import canonical_json, row_id
+
+Row = Mapping[str, Any]
+
+DESIRABLE_MIN = 9
+"""`unpaired`: an answer with at least this total (of 13) is desirable."""
+
+_PAIR_KEYS = (
+    "question_id",
+    "topic",
+    "chosen_score",
+    "rejected_score",
+    "chosen_therapist",
+    "rejected_therapist",
+    "judge_model",
+)
+
+
+def pair_view(row: Row, *, weight: float = 1.0, conversational: bool = True) -> dict[str, Any]:
+    """A row of the config `pairs` (`pairs_features`): margin is chosen minus rejected score, in points."""
+    return {
+        "prompt": _text(row["prompt"], "user", conversational),
+        "chosen": _text(row["chosen"], "assistant", conversational),
+        "rejected": _text(row["rejected"], "assistant", conversational),
+        "margin": float(row["chosen_score"] - row["rejected_score"]),
+        "weight": weight,
+        "row_id": row_id(row),
+        **{key: row[key] for key in _PAIR_KEYS},
+    }
+
+
+def unpaired_view(
+    row: Row,
+    answer: Row,
+    *,
+    weight: float = 1.0,
+    desirable_min: int = DESIRABLE_MIN,
+    conversational: bool = True,
+) -> dict[str, Any]:
+    """One answer of a row as a row of the config `unpaired` (`unpaired_features`)."""
+    return {
+        "prompt": _text(row["prompt"], "user", conversational),
+        "completion": _text(answer["text"], "assistant", conversational),
+        "label": answer["total"] >= desirable_min,
+        "score": answer["total"],
+        "weight": weight,
+        "question_id": row["question_id"],
+        "topic": row["topic"],
+        "therapist": answer["therapist"],
+        "judge_model": row["judge_model"],
+    }
+
+
+def answer_key(row: Row, answer: Row) -> bytes:
+    """Identity (16 bytes) of one verdict on one answer: a re-sampled question brings the same one again."""
+    parts = {"question": [row["question_id"], row["prompt"], row["judge_model"]], "answer": dict(answer)}
+    text = canonical_json(parts).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(text, digest_size=16).digest()
+
+
+def distinct_answers(rows: Iterable[Row]) -> Iterator[tuple[Row, Row]]:
+    """(row, answer) for every verdict on every answer, each the first time that it appears."""
+    seen: set[bytes] = set()
+    for row in rows:
+        for answer in row["all_answers"]:
+            key = answer_key(row, answer)
+            if key not in seen:
+                seen.add(key)
+                yield row, answer
+
+
+def _text(text: str, role: str, conversational: bool) -> Any:
+    return [{"role": role, "content": text}] if conversational else text

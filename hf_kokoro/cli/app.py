@@ -6,7 +6,6 @@ import os
 import sys
 from importlib import import_module
 
-import click
 import typer
 
 from ..errors import KokoroError, UsageError
@@ -47,15 +46,8 @@ for _verb in VERBS:
 def main() -> None:
     """Run the command line; a KokoroError is printed without a traceback."""
     try:
-        app(standalone_mode=False)
-    except click.exceptions.Exit as stop:
-        sys.exit(stop.exit_code)
-    except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
-    except (KeyboardInterrupt, click.Abort):
-        print_error("interrupted")
-        sys.exit(130)
+        # typer itself ends with 0, with 2 for bad usage, with a verb's own typer.Exit, with 130 for Ctrl-C
+        app()
     except BrokenPipeError:
         # the reader of our pipe has gone; nothing more can be said
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

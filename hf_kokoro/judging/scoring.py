@@ -26,6 +26,26 @@ class JudgeReport:
         """Answers without five scores: refused, incomplete, invalid. A blank one is no answer."""
         return sum(self.statuses[status] for status in STATUSES if status not in ("scored", "blank"))
 
+    @property
+    def missing(self) -> int:
+        """Answers without any verdict: not asked for yet, or nobody answered."""
+        return self.statuses["missing"]
+
+    def advice(self) -> list[str]:
+        """What is unscored and how to go on, a line each; empty if everything is scored."""
+        counts = self.statuses
+        lines = []
+        if self.missing:
+            lines.append(f"{self.missing} not judged yet: run the same command again, only they are judged")
+        for status in ("incomplete", "invalid"):
+            if counts[status]:
+                lines.append(f"{counts[status]} {status}: judge them again with --retry {status}")
+        if counts["refused"]:
+            lines.append(
+                f"{counts['refused']} refused by the judge: they stay unscored; see `reason` in the journal"
+            )
+        return lines
+
     def as_dict(self) -> dict[str, object]:
         """For `--json`."""
         return {
@@ -34,6 +54,7 @@ class JudgeReport:
             "judged": self.judged,
             "already": self.already,
             "statuses": {status: self.statuses[status] for status in STATUSES},
+            "missing": self.missing,
             "unscored": self.unscored,
         }
 
@@ -73,7 +94,7 @@ def score_items(
     limit: int | None = None,
     retry: Collection[str] = (),
     repeat: int = 0,
-    progress: Callable[[int], None] = lambda done: None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> JudgeReport:
     """Score what is missing, at most `limit` answers, one by one; every verdict is journaled at once."""
     wanted = list(items)
@@ -81,7 +102,7 @@ def score_items(
     for done, item in enumerate(work, start=1):
         opinion = Opinion("blank") if is_blank(item.answer) else judge.score(item.question, item.answer)
         journal.append(make_verdict(item, opinion, judge.judge_model, judge.rubric_sha256, repeat))
-        progress(done)
+        progress(done, len(work))
     return report_on(wanted, judge, journal, len(work), repeat)
 
 

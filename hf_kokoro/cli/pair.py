@@ -1,0 +1,117 @@
+"""`hf-kokoro pair`: verdicts to preference rows."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..errors import SourceError
+from .console import print_json
+
+
+def pair(
+    journal: Annotated[Path, typer.Option(help="Verdict journal, as written by `judge`.")],
+    out: Annotated[Path, typer.Option(help="JSON Lines file to write.")],
+    source: Annotated[
+        str | None, typer.Option(help="Where the texts are, if not where `judge` found them.")
+    ] = None,
+    strategy: Annotated[
+        str, typer.Option(help="best-worst, all-pairs, resample or top-bottom.")
+    ] = "best-worst",
+    min_margin: Annotated[int, typer.Option(help="Least difference of the totals, in points.")] = 1,
+    min_answers: Annotated[int, typer.Option(help="Least number of answers to a question.")] = 3,
+    max_per_therapist: Annotated[
+        int | None, typer.Option(help="At most so many pairs in which a therapist appears.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Decides resample's subsets and what a cap keeps.")] = 42,
+    top_k: Annotated[int, typer.Option(help="top-bottom: answers at each end.")] = 2,
+    subsets: Annotated[int, typer.Option(help="resample: subsets a question.")] = 3,
+    subset_size: Annotated[int, typer.Option(help="resample: answers a subset.")] = 3,
+    allow_partial: Annotated[
+        bool, typer.Option("--allow-partial", help="Pair the scored answers where others are unscored.")
+    ] = False,
+    judge_model: Annotated[
+        str | None, typer.Option(help="Whose verdicts, if the journal holds several judges'.")
+    ] = None,
+    source_dataset: Annotated[str | None, typer.Option(help="Value of the rows' source_dataset.")] = None,
+    license_: Annotated[str | None, typer.Option("--license", help="Value of the rows' license.")] = None,
+    json_: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+) -> None:
+    """Turn a journal's verdicts into rows of the published schema, one preference pair each.
+
+    Equal totals make no pair, and a question with an unscored answer waits; everything left out is counted.
+    The journal holds digests only: the texts are read again from the source that `judge` noted beside it.
+
+    Example: hf-kokoro pair --journal verdicts.jsonl --out rows.jsonl --min-margin 2
+    """
+    from ..judging import read_journal
+    from ..pairing import Options, make_rows
+    from ..schema.miti_st import row_line
+    from . import verdict_join as join
+
+    verdicts = join.one_judge(read_journal(journal), judge_model, str(journal))
+    model = verdicts[0].judge_model
+    found, chat = join.source_of_journal(journal, source)
+    sets, unused = join.candidate_sets(chat.questions, verdicts, model)
+    dataset, license_name = join.dataset_of(found)
+    rows, report = make_rows(
+        sets,
+        strategy,
+        options=Options(seed, top_k, subsets, subset_size),
+        min_answers=min_answers,
+        min_margin=min_margin,
+        max_per_therapist=max_per_therapist,
+        allow_partial=allow_partial,
+        source_dataset=source_dataset or dataset,
+        license_name=license_ or license_name,
+    )
+    _write(out, "".join(map(row_line, rows)))
+    summary = report.as_dict() | {"judge_model": model, "source": found, "verdicts_without_text": unused}
+    if json_:
+        print_json(summary | {"out": str(out)})
+        return
+    _print(report, model, unused, out)
+
+
+def _print(report: Any, model: str, unused: int, out: Path) -> None:
+    from .console import print_table
+
+    print(f"{report.rows} rows by {report.strategy} from {report.with_rows} of {report.questions} questions")
+    reasons = (
+        (report.too_few, "have too few answers"),
+        (
+            report.waiting,
+            "wait for answers that are unscored; see `hf-kokoro judge`, or give --allow-partial",
+        ),
+        (report.partial, "were paired without their unscored answers (--allow-partial)"),
+        (report.tied, "have equal totals throughout"),
+        (report.below_margin, "have no pair as far apart as --min-margin"),
+        (report.capped_out, "lost their pairs to --max-per-therapist"),
+    )
+    for count, reason in reasons:
+        if count:
+            print(f"  {count} {reason}")
+    if report.pairs_capped:
+        print(f"  {report.pairs_capped} pairs left out by --max-per-therapist")
+    if report.blank_answers:
+        print(f"  {report.blank_answers} blank answers are no answers")
+    if unused:
+        print(f"  {unused} verdicts are about texts that the source does not hold")
+    if report.rows:
+        print_table(("margin", "rows"), list(report.margins.items()))
+    print(f"judge: {model}")
+    print(f"written: {out}; next: hf-kokoro append {out} --to ./my-dataset")
+
+
+def _write(out: Path, text: str) -> None:
+    """Whole or not at all: an interrupted run leaves the old file as it was."""
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        temporary = out.with_name(out.name + ".tmp")
+        temporary.write_text(text, "utf-8", newline="\n")
+        os.replace(temporary, out)
+    except OSError as error:
+        raise SourceError(f"{out}: can't be written ({error.strerror})") from error

@@ -1,0 +1,148 @@
+"""Joining a verdict journal with the source that it was made from.
+
+The journal holds digests, not texts. Beside it, `<journal>.source.json` names the source (as it was given)
+and the digest of its content, so that `pair`, `agree` and `bias` find the texts again or say why they can't.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import SourceError, UsageError
+from ..judging import Item, Verdict, is_blank, text_sha256
+from ..pairing import Candidate, CandidateSet
+from ..schema.miti_st import LICENSE, SOURCE_DATASET
+from ..sources.counsel_chat import CounselChat, Question, read_counsel_chat
+from ..sources.hub import local_source
+
+SAMPLE_DATASET = "hf-kokoro/sample"
+
+_PATTERNS = ("*.csv", "*.tsv", "*.json", "*.jsonl", "*.parquet")
+_SAMPLES = Path(__file__).resolve().parent.parent / "samples"
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a journal's texts are: the source as given, and the digest of what it held."""
+
+    source: str
+    sha256: str
+
+
+def load_source(source: str) -> CounselChat:
+    """Read counsel-chat from a path or a Hub dataset id."""
+    return read_counsel_chat(local_source(source, _PATTERNS))
+
+
+def judged_questions(chat: CounselChat, min_answers: int) -> list[Question]:
+    """Questions with at least `min_answers` answers; a blank answer is none."""
+    return [q for q in chat.questions if sum(not is_blank(a.text) for a in q.answers) >= min_answers]
+
+
+def items_of(questions: Iterable[Question]) -> list[Item]:
+    """One item an answer, question by question, so that an interrupted run leaves whole questions behind."""
+    return [Item(q.question_id, q.prompt, a.therapist, a.text) for q in questions for a in q.answers]
+
+
+def origin_path(journal: Path) -> Path:
+    """The file beside the journal that names its source."""
+    return journal.with_name(journal.name + ".source.json")
+
+
+def write_origin(journal: Path, source: str, chat: CounselChat) -> None:
+    """Note the source beside the journal, replacing an older note in one step."""
+    path = origin_path(journal)
+    temporary = path.with_name(path.name + ".tmp")
+    temporary.write_text(json.dumps({"source": source, "sha256": chat.digest}) + "\n", "utf-8")
+    os.replace(temporary, path)
+
+
+def read_origin(journal: Path) -> Origin:
+    """Raises UsageError if the note is missing or is none: then only --source can say where the texts are."""
+    path = origin_path(journal)
+    try:
+        fields: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        return Origin(str(fields["source"]), str(fields["sha256"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        raise UsageError(
+            f"{journal}: no note of its source ({path.name} is missing or unreadable); "
+            "name the source with --source"
+        ) from None
+
+
+def source_of_journal(journal: Path, source: str | None) -> tuple[str, CounselChat]:
+    """The source as named, or as noted beside the journal; a noted one must still hold what it held then."""
+    if source is not None:
+        return source, load_source(source)
+    origin = read_origin(journal)
+    beside = journal.parent / origin.source
+    found = str(beside) if not Path(origin.source).exists() and beside.exists() else origin.source
+    try:
+        chat = load_source(found)
+    except SourceError as error:
+        raise SourceError(
+            f"{journal.name} was made from {origin.source}: {error}; or name it with --source"
+        ) from error
+    if chat.digest != origin.sha256:
+        raise SourceError(
+            f"{found}: its content changed since {journal.name} was made; judge it again (only what is new is "
+            f"sent), or name it with --source to use the verdicts whose texts are still there"
+        )
+    return found, chat
+
+
+def dataset_of(source: str) -> tuple[str, str]:
+    """(source_dataset, license) for the rows: counsel-chat's, or ours for the bundled sample."""
+    ours = Path(source).exists() and Path(source).resolve().is_relative_to(_SAMPLES)
+    return (SAMPLE_DATASET if ours else SOURCE_DATASET), LICENSE
+
+
+def one_judge(verdicts: Iterable[Verdict], judge_model: str | None, where: str) -> list[Verdict]:
+    """The verdicts of one judge with one rubric; retests (repeat > 0) are left out.
+
+    Raises UsageError if that is not clear: rows of two judges are never mixed.
+    """
+    first = [verdict for verdict in verdicts if not verdict.repeat]
+    chosen = [v for v in first if judge_model in (None, v.judge_model, _tag(v))]
+    tags = sorted({_tag(verdict) for verdict in chosen})
+    if len(tags) == 1:
+        return chosen
+    known = ", ".join(sorted({_tag(verdict) for verdict in first}))
+    if not tags:
+        raise UsageError(f"{where}: no verdict of {judge_model!r}; it holds {known}")
+    raise UsageError(f"{where}: verdicts of {len(tags)} judges ({known}); choose one with --judge-model")
+
+
+def _tag(verdict: Verdict) -> str:
+    return f"{verdict.judge_model}@{verdict.rubric_sha256[:12]}"
+
+
+def candidate_sets(
+    questions: Iterable[Question], verdicts: Iterable[Verdict], judge_model: str
+) -> tuple[list[CandidateSet], int]:
+    """Questions with their verdicts joined by digest, and how many verdicts found no text."""
+    by_digest: Mapping[tuple[str, str], Verdict] = {(v.question_sha256, v.answer_sha256): v for v in verdicts}
+    used: set[tuple[str, str]] = set()
+
+    def candidate(question_sha256: str, therapist: str, text: str) -> Candidate:
+        key = (question_sha256, text_sha256(text))
+        verdict = by_digest.get(key)
+        if verdict is not None:
+            used.add(key)
+        return Candidate(therapist, text, verdict.scores if verdict else None, blank=is_blank(text))
+
+    sets = []
+    for question in questions:
+        digest = text_sha256(question.prompt)
+        candidates = tuple(candidate(digest, a.therapist, a.text) for a in question.answers)
+        sets.append(
+            CandidateSet(
+                question.question_id, question.topic, question.prompt, judge_model, candidates, question.key
+            )
+        )
+    return sets, len(by_digest) - len(used)

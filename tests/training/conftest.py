@@ -104,3 +104,22 @@ def tokenizer(tiny_model: Path) -> Any:
     from transformers import AutoTokenizer
 
     return AutoTokenizer.from_pretrained(tiny_model)
+
+
+FAMILY_TOKENS = ("<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>", "<start_of_turn>", "<end_of_turn>")
+
+
+@pytest.fixture
+def family_tokenizer(tiny_model: Path) -> Any:
+    """A function that gives a tokenizer with every family's markers and the training template of one."""
+    from transformers import AutoTokenizer
+
+    from hf_kokoro.training.chat_templates import ensure_training_template
+
+    def load(family: str) -> Any:
+        tokenizer = AutoTokenizer.from_pretrained(tiny_model)
+        tokenizer.add_special_tokens({"additional_special_tokens": [*FAMILY_TOKENS, "<think>", "</think>"]})
+        ensure_training_template(tokenizer, family)
+        return tokenizer
+
+    return load

@@ -142,8 +142,8 @@ def test_accumulated_small_batches_take_the_same_step_as_one_large_batch(
     results = []
     for size, steps in ((4, 1), (1, 4)):
         trainer = build(
-            tmp_path, load_tiny(), tokenizer, make_pairs(8), ref_model=load_tiny(), per_device_train_batch_size=size,
-            gradient_accumulation_steps=steps, max_steps=2, logging_steps=1, optim="sgd",
+            tmp_path, load_tiny(), tokenizer, make_pairs(8), ref_model=load_tiny(),
+            per_device_train_batch_size=size, gradient_accumulation_steps=steps, max_steps=2, logging_steps=1, optim="sgd",
         )  # fmt: skip
         trainer.train()
         logs = [entry for entry in trainer.state.log_history if "loss" in entry]

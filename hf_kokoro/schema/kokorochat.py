@@ -118,7 +118,12 @@ SOURCE_FEATURES = Features(
 SOURCE_TRANSLATED_FEATURES = Features(
     {
         "dialogue": List(
-            {"role": Value("string"), "time": Value("string"), "origin": Value("string"), "content": Value("string")}
+            {
+                "role": Value("string"),
+                "time": Value("string"),
+                "origin": Value("string"),
+                "content": Value("string"),
+            }
         ),
         "topic": _TOPIC_SOURCE,
         "review_by_client": _review_features("source_en"),

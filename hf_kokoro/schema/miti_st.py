@@ -169,7 +169,9 @@ def row_line(row: Mapping[str, Any]) -> str:
 
 
 def _schema_faults(row: Any, where: str) -> Iterator[Fault]:
-    for error in sorted(_validator().iter_errors(row), key=lambda e: (list(map(str, e.absolute_path)), str(e.validator))):
+    for error in sorted(
+        _validator().iter_errors(row), key=lambda e: (list(map(str, e.absolute_path)), str(e.validator))
+    ):
         path = ".".join(str(part) for part in error.absolute_path)
         if error.validator == "required":
             missing = [key for key in error.validator_value if key not in error.instance]
@@ -230,7 +232,12 @@ def _invariant_faults(row: Mapping[str, Any], where: str) -> Iterator[Fault]:
     for index, answer in enumerate(answers):
         total = sum(answer[name] for name in DIMENSIONS)
         if answer["total"] != total:
-            yield Fault(where, f"all_answers.{index}.total", str(answer["total"]), f"{total}, the sum of the five scores")
+            yield Fault(
+                where,
+                f"all_answers.{index}.total",
+                str(answer["total"]),
+                f"{total}, the sum of the five scores",
+            )
     for side, best, name in (("chosen", max, "highest"), ("rejected", min, "lowest")):
         matching = [a for a in answers if a["text"] == row[side] and a["therapist"] == row[f"{side}_therapist"]]
         if not matching:

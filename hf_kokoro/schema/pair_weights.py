@@ -65,7 +65,5 @@ def _to_mean_one(raw: list[float]) -> list[float]:
         return []
     mean = sum(raw) / len(raw)
     if mean <= 0 or min(raw) < 0:
-        raise UsageError(
-            "weights: these rows have no positive margin; allowed there: uniform, inverse-frequency"
-        )
+        raise UsageError("weights: these rows have no positive margin; allowed there: uniform, inverse-frequency")
     return [value / mean for value in raw]

@@ -7,15 +7,20 @@ a file that fails it, a slow pass that names every fault. Text is never changed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import islice
+from operator import itemgetter
 from typing import Any, Literal
 
 import orjson
+import pyarrow as pa
 
 from ..errors import Fault, Faults, SourceError
 from ..schema import kokorochat as schema
 from .files import SourceFiles
+from .kokorochat_columns import Batch, read_ahead
 from .kokorochat_faults import are_timestamps, dialogue_faults
 
 Language = Literal["ja", "en", "zh"]
@@ -27,8 +32,8 @@ _FILE_NAME = {
 }
 _ITEM_KEYS = tuple(item.source_en for item in schema.ITEMS)
 _FLAG_KEYS = tuple(flag.source_en for flag in schema.FLAGS)
-_KEYS_EN = frozenset(key.source_en for key in schema.REVIEW)
-_JA_TO_EN = tuple((key.source_ja, key.source_en) for key in schema.REVIEW)
+_REVIEW_EN = itemgetter(*(key.source_en for key in schema.REVIEW))
+_REVIEW_JA = itemgetter(*(key.source_ja for key in schema.REVIEW))
 _ROLES = frozenset(schema.ROLES)
 _ITEM_RANGE = frozenset(range(schema.ITEM_MAX + 1))
 _INT32 = 2**31
@@ -66,6 +71,7 @@ class Dialogue:
         return any(self.screening)
 
 
+@lru_cache(2**16)
 def is_dialogue_file(name: str, language: Language) -> bool | None:
     """True: named like one of this language. None: some other JSON file, to be judged by its content. False: no."""
     base = name.rpartition("/")[2]
@@ -103,6 +109,37 @@ class DialogueReader:
         if names is None and not self.count and not self.faults:
             raise SourceError(self._nothing_found())
 
+    def read_tables(
+        self, build: Callable[[list[Dialogue]], pa.Table], names: list[str] | None = None, size: int = 200
+    ) -> Iterator[pa.Table]:
+        """The same dialogues in tables with SOURCE_FEATURES' schema, `size` files at a time (Japanese files only).
+
+        `build` makes such a table from dialogues with their documents: it is used where the quick way is in doubt.
+        """
+        members = self.files.members(self._accept, names)
+        batches = iter(lambda: list(islice(members, size)), [])
+        for batch, table in read_ahead(batches):
+            if table is not None and self._new_ids(
+                batch, table["review_by_client_en"].chunk(0).field("evaluation_id").to_pylist()
+            ):
+                self.count += len(table)
+                yield table
+            elif dialogues := [d for name, data in batch if (d := self._parse(name, data)) is not None]:
+                self.count += len(dialogues)
+                yield build(dialogues)
+        if names is None and not self.count and not self.faults:
+            raise SourceError(self._nothing_found())
+
+    def _new_ids(self, batch: Batch, ids: list[int]) -> bool:
+        """Take the ids of a whole batch, or none of them if one is not as `_identified` wants it."""
+        names = [name for name, _ in batch]
+        if len(set(ids)) < len(ids) or not self._seen.keys().isdisjoint(ids):
+            return False
+        if any(self._contradicts(name, found) for name, found in zip(names, ids, strict=True)):
+            return False
+        self._seen.update(zip(ids, names, strict=True))
+        return True
+
     def _accept(self, name: str) -> bool:
         accepted = is_dialogue_file(name, self.language) is not False
         if not accepted:
@@ -123,13 +160,15 @@ class DialogueReader:
         except orjson.JSONDecodeError as error:
             self.faults.add(_json_fault(name, data, error))
             return None
-        if is_dialogue_file(name, self.language) is None and not (isinstance(document, dict) and "dialogue" in document):
-            self.others.append(name)
-            return None
         read = _read_translation if self.language != "ja" else _read_original
         dialogue = read(name, document)
         if dialogue is None:
-            self.faults.extend(dialogue_faults(name, document, self.language))
+            if is_dialogue_file(name, self.language) is None and not (
+                isinstance(document, dict) and "dialogue" in document
+            ):
+                self.others.append(name)
+            else:
+                self.faults.extend(dialogue_faults(name, document, self.language))
             return None
         if not self._identified(dialogue):
             return None
@@ -139,17 +178,32 @@ class DialogueReader:
 
     def _identified(self, dialogue: Dialogue) -> bool:
         """The id must be new, and be the number in the file's name: so a split by name is a split by id."""
-        found, base = dialogue.dialogue_id, dialogue.name.rpartition("/")[2]
+        found = dialogue.dialogue_id
         if other := self._seen.get(found):
             step = "keep one of the two files"
-            self.faults.add(Fault(dialogue.name, "evaluation_id", f"{found}, which {other} has too", "an id of its own", step))
+            self.faults.add(
+                Fault(
+                    dialogue.name,
+                    "evaluation_id",
+                    f"{found}, which {other} has too",
+                    "an id of its own",
+                    step,
+                )
+            )
             return False
-        if _FILE_NAME[self.language].match(base) and int(base.lstrip("enzh")[: -len(".json")]) != found:
+        if self._contradicts(dialogue.name, found):
             allowed = "the number in the file's name"
-            self.faults.add(Fault(dialogue.name, "evaluation_id", str(found), allowed, "rename the file or get it again"))
+            self.faults.add(
+                Fault(dialogue.name, "evaluation_id", str(found), allowed, "rename the file or get it again")
+            )
             return False
         self._seen[found] = dialogue.name
         return True
+
+    def _contradicts(self, name: str, found: int) -> bool:
+        stem = name.rpartition("/")[2].removesuffix(".json")
+        digits = stem if self.language == "ja" else stem.removeprefix(self.language)
+        return digits.isdecimal() and int(digits) != found
 
 
 def _json_fault(name: str, data: bytes, error: orjson.JSONDecodeError) -> Fault:
@@ -172,9 +226,11 @@ def _read_original(name: str, document: Any) -> Dialogue | None:
     """The quick pass over a Japanese file: a Dialogue if everything holds, else None."""
     try:
         review_en, review_ja = document["review_by_client_en"], document["review_by_client_jp"]
-        if len(document) != 4 or len(review_ja) != len(_JA_TO_EN):
+        if len(document) != 4 or len(review_ja) != len(schema.REVIEW):
             return None
-        if any(review_ja[ja] != review_en[en] or type(review_ja[ja]) is not type(review_en[en]) for ja, en in _JA_TO_EN):
+        values_ja, values_en = _REVIEW_JA(review_ja), _REVIEW_EN(review_en)
+        # 3 == 3.0 == True + 2 in Python, so types are compared too
+        if values_ja != values_en or list(map(type, values_ja)) != list(map(type, values_en)):
             return None
         utterances = document["dialogue"]
         texts = [u["utterance"] for u in utterances]
@@ -191,26 +247,29 @@ def _read_translation(name: str, document: Any) -> Dialogue | None:
         utterances = document["dialogue"]
         contents = [u["content"] for u in utterances]
         origins = [u["origin"] for u in utterances]
-        if len(document) != 3 or set(map(len, utterances)) != {4} or set(map(type, contents)) != {str}:
+        if len(document) != 3 or set(map(len, utterances)) != {4}:
             return None
+        "".join(contents)  # a TypeError unless all are text
         dialogue = _read_common(name, document["topic"], document["review_by_client"], utterances, origins)
     except (KeyError, TypeError, AttributeError):
         return None
     if dialogue is not None:
         dialogue.origins = origins
         dialogue.untranslated = [not content.strip() for content in contents]
-        dialogue.texts = [o if empty else c for c, o, empty in zip(contents, origins, dialogue.untranslated, strict=True)]
+        dialogue.texts = [
+            o if empty else c for c, o, empty in zip(contents, origins, dialogue.untranslated, strict=True)
+        ]
     return dialogue
 
 
 def _read_common(name: str, topic: Any, review: Any, utterances: Any, texts: list[str]) -> Dialogue | None:
-    if type(utterances) is not list or not utterances or set(map(type, texts)) != {str} or not all(map(str.strip, texts)):
+    if type(utterances) is not list or not utterances or not all(texts) or any(map(str.isspace, texts)):
         return None
     roles = [u["role"] for u in utterances]
     times = [u["time"] for u in utterances]
     if not set(roles) <= _ROLES or not are_timestamps([*times, review["evaluation_created_at"]]):
         return None
-    if len(review) != len(_KEYS_EN) or len(topic) != 3 or type(topic["sub"]) is not str:
+    if len(review) != len(schema.REVIEW) or len(topic) != 3 or type(topic["sub"]) is not str:
         return None
     if schema.TOPICS.get(topic["main_en"]) != topic["main_jp"]:
         return None

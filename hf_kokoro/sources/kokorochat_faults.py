@@ -24,14 +24,13 @@ REVIEW_BLOCKS = {
 
 def are_timestamps(times: list[Any]) -> bool:
     """True if every value is text like 2020-03-08T14:59:49 and a time that exists."""
-    if set(map(type, times)) != {str} or set(map(len, times)) != {19}:
-        return False
-    if "".join(times).translate(_NO_DIGITS) != "--T::" * len(times):
-        return False
     try:
-        for time in times:
-            datetime.fromisoformat(time)
-    except ValueError:
+        # join is the quickest check that all are text; this runs over 600,000 utterances
+        if "".join(times).translate(_NO_DIGITS) != "--T::" * len(times) or set(map(len, times)) != {19}:
+            return False
+        for _ in map(datetime.fromisoformat, times):
+            pass
+    except (TypeError, ValueError):
         return False
     return True
 
@@ -81,7 +80,9 @@ def _utterances(name: str, dialogue: Any, text_keys: tuple[str, ...]) -> Iterato
             yield Fault(where, "time", describe(utterance["time"]), _TIME, _README)
         for key in text_keys:
             # an empty translation has a rule of its own; everything else must say something
-            if key in utterance and not (isinstance(utterance[key], str) and (key == "content" or utterance[key].strip())):
+            if key in utterance and not (
+                isinstance(utterance[key], str) and (key == "content" or utterance[key].strip())
+            ):
                 got = "blank text" if isinstance(utterance[key], str) else describe(utterance[key])
                 yield Fault(where, key, got, "text", _README)
 
@@ -98,7 +99,13 @@ def _topic(name: str, topic: Any) -> Iterator[Fault]:
     if "main_en" in topic and not known:
         yield Fault(name, "topic.main_en", describe(main_en, show=True), f"one of {', '.join(schema.TOPICS)}", _README)
     if "main_jp" in topic and known and topic["main_jp"] != schema.TOPICS[str(main_en)]:
-        yield Fault(name, "topic.main_jp", describe(topic["main_jp"]), f"{schema.TOPICS[str(main_en)]}, as main_en says", _README)
+        yield Fault(
+            name,
+            "topic.main_jp",
+            describe(topic["main_jp"]),
+            f"{schema.TOPICS[str(main_en)]}, as main_en says",
+            _README,
+        )
 
 
 def _review(name: str, block: str, review: Any, spelling: str) -> Iterator[Fault]:

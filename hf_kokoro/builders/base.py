@@ -1,0 +1,107 @@
+"""What the three builders share: opening the source, the cache key, and errors that survive worker processes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, ClassVar
+
+import datasets
+import pyarrow as pa
+from datasets.builder import Key
+from datasets.exceptions import DatasetGenerationError
+
+from ..errors import KokoroError, UsageError
+from ..sources.files import SourceFiles, open_source
+from ..sources.hub import local_source
+from .fingerprint import source_digest
+
+_BOOKKEEPING = ("name", "version", "data_dir", "data_files", "description", "source")
+
+
+class BuildFailed(KokoroError, DatasetGenerationError):  # an outcome; `.error` is the reason
+    """A build that stopped; `error` says why. Being a DatasetGenerationError too, it reaches the caller as it is,
+    also out of a worker process, where `datasets` would otherwise wrap it and lose its cause."""
+
+    def __init__(self, error: KokoroError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+    def __reduce__(self) -> tuple[type[BuildFailed], tuple[KokoroError]]:
+        return type(self), (self.error,)
+
+
+@dataclass
+class SourceConfig(datasets.BuilderConfig):
+    """A config whose identity is its options and the digest of its input, never a path.
+
+    `source` is the local path the rows come from; `digest` follows its bytes.
+    """
+
+    source: str | None = None
+    digest: str = ""
+
+    def options(self) -> dict[str, Any]:
+        """Everything that decides the rows, beside the code's VERSION."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in _BOOKKEEPING}
+
+    def create_config_id(self, config_kwargs: dict[str, Any], custom_features: datasets.Features | None = None) -> str:
+        """`<config>-<16 hex digits>`: changes with any option or any byte of the input."""
+        identity = json.dumps([self.options(), str(custom_features or "")], sort_keys=True, default=str)
+        return f"{self.name}-{hashlib.sha256(identity.encode()).hexdigest()[:16]}"
+
+
+class SourceBuilder(datasets.ArrowBasedBuilder):
+    """An Arrow builder over a SourceFiles. Subclasses say which members count and turn them into tables."""
+
+    DEFAULT_SOURCE: ClassVar[str]
+    HUB_PATTERNS: ClassVar[Sequence[str]]
+    _tables: Callable[..., Iterator[pa.Table]]
+    """Yield the tables of one split, given that split's `gen_kwargs`."""
+
+    def __init__(
+        self,
+        cache_dir: str | None = None,
+        config_name: str | None = None,
+        *,
+        source: str | os.PathLike[str] | None = None,
+        revision: str | None = None,
+        token: str | bool | None = None,
+        **options: Any,
+    ) -> None:
+        known = {config.name for config in self.BUILDER_CONFIGS}
+        if config_name not in known:
+            raise UsageError(f"config: got {config_name!r}; allowed: {', '.join(sorted(known))}")
+        accepted = {f.name for f in fields(self.BUILDER_CONFIG_CLASS)} - set(_BOOKKEEPING) - {"digest"}
+        standard = {
+            "hash",
+            "base_path",
+            "features",
+            "writer_batch_size",
+            "storage_options",
+            "dataset_name",
+            "version",
+        }
+        if unknown := sorted(set(options) - accepted - standard):
+            raise UsageError(f"option {unknown[0]!r} is not known; allowed: {', '.join(sorted(accepted))}")
+        path = local_source(source or self.DEFAULT_SOURCE, self.HUB_PATTERNS, revision, token)
+        self.files = open_source(path)
+        memory = Path(cache_dir or datasets.config.HF_DATASETS_CACHE).expanduser() / "hf_kokoro_digests"
+        digest = source_digest(self.files, self._members(self.files, options) if self.files.seekable else (), memory)
+        super().__init__(cache_dir=cache_dir, config_name=config_name, source=str(path), digest=digest, **options)
+
+    @classmethod
+    def _members(cls, files: SourceFiles, options: dict[str, Any]) -> list[str]:
+        """Names of the members that count."""
+        return files.names()
+
+    def _generate_tables(self, **kwargs: Any) -> Iterator[tuple[Key, pa.Table]]:
+        try:
+            for index, table in enumerate(self._tables(**kwargs)):
+                yield Key(0, index), table
+        except KokoroError as error:
+            raise BuildFailed(error) from error

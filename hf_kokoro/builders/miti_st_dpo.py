@@ -1,0 +1,203 @@
+"""MITI-ST preference rows as a `datasets` builder: the published rows and the views that trainers read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+from typing import Any
+
+import datasets
+import pyarrow as pa
+
+from ..errors import UsageError
+from ..schema import miti_st as schema
+from ..schema.miti_st_views import DESIRABLE_MIN, answer_key, pair_view, unpaired_view
+from ..schema.pair_weights import WEIGHTINGS, PairKey, pair_key, pair_weights
+from ..sources.files import SourceFiles
+from ..sources.miti_st import RowReader, row_files
+from .base import SourceBuilder, SourceConfig
+from .splits import RANDOM, TRAIN, TWO_GROUPS, Fractions, connected_groups
+
+_ROWS_PER_TABLE = 500
+SPLIT_CHOICES = (None, "random", "question", "therapist")
+CONFIGS = {
+    "rows": "the published schema",
+    "pairs": "prompt, chosen, rejected with margin and weight",
+    "reward": "the same as pairs, for reward models",
+    "unpaired": "one row an answer with a desirable-or-not label, for KTO",
+    "answers": "one row an answer: the N x 5 score matrix",
+}
+
+
+@dataclass
+class MitiStDpoConfig(SourceConfig):
+    """Options of all MITI-ST configs.
+
+    Attributes:
+        conversational: message lists (True) or plain strings.
+        seed: decides which groups are held out.
+        split_by: None (all rows in train), `random` (by row), `question` or `therapist` (nobody on both sides).
+        weights: `uniform`, `margin` or `inverse_frequency` of the therapists; mean 1 over train.
+        desirable_min: `unpaired`: an answer with at least this total is desirable.
+    """
+
+    conversational: bool = True
+    seed: int = 42
+    split_by: str | None = None
+    weights: str = "uniform"
+    desirable_min: int = DESIRABLE_MIN
+
+    def check(self) -> None:
+        """Raise UsageError for a value that is not allowed."""
+        for name, values in (("split_by", SPLIT_CHOICES), ("weights", tuple(WEIGHTINGS))):
+            if getattr(self, name) not in values:
+                raise UsageError(f"{name}: got {getattr(self, name)!r}; allowed: {', '.join(map(str, values))}")
+
+
+@dataclass
+class _Plan:
+    """What one pass over the rows settles for all splits: question groups and weights."""
+
+    groups: Mapping[str, str] = field(default_factory=dict)
+    weights: Mapping[str, float] = field(default_factory=dict)
+
+
+def _configs() -> list[MitiStDpoConfig]:
+    version = datasets.Version(schema.VERSION)
+    return [MitiStDpoConfig(name=n, description=d, version=version) for n, d in CONFIGS.items()]
+
+
+class MitiStDpo(SourceBuilder):
+    """MITI-ST rows from a folder, a JSON Lines file or a Hub id.
+
+    Raises UsageError, SourceError or InputError (all KokoroError).
+    """
+
+    VERSION = datasets.Version(schema.VERSION)
+    BUILDER_CONFIG_CLASS = MitiStDpoConfig
+    BUILDER_CONFIGS = _configs()
+    DEFAULT_SOURCE = schema.HUB_ID
+    HUB_PATTERNS = ("data/*.jsonl", "*.jsonl")
+
+    @classmethod
+    def _members(cls, files: SourceFiles, options: dict[str, Any]) -> list[str]:
+        return row_files(files.names())
+
+    def _info(self) -> datasets.DatasetInfo:
+        self.config.check()
+        conversational = self.config.conversational
+        features = {
+            "rows": schema.ROWS_FEATURES,
+            "answers": schema.ANSWERS_FEATURES,
+            "unpaired": schema.unpaired_features(conversational),
+        }.get(self.config.name, schema.pairs_features(conversational))
+        return datasets.DatasetInfo(description=self.config.description, features=features.copy(), license="mit")
+
+    def _fractions(self) -> Fractions:
+        if self.config.split_by is None:
+            return Fractions(test=0.0)
+        # a pair names two therapists; a row stays only if both fall on the same side
+        return TWO_GROUPS if self.config.split_by == "therapist" else RANDOM
+
+    def _split_generators(self, dl_manager: Any) -> list[datasets.SplitGenerator]:
+        _ = self._plan  # one pass for all splits
+        return [
+            datasets.SplitGenerator(name=split, gen_kwargs={"split": split, "stop_at_once": dl_manager.is_streaming})
+            for split in self._fractions().names()
+        ]
+
+    @cached_property
+    def _plan(self) -> _Plan:
+        """Question groups need all rows, and so do weights; neither is computed where nobody asks for it."""
+        plan = _Plan()
+        if self.config.split_by == "question":
+            plan.groups = connected_groups(_question_keys(row) for row in RowReader(self.files).read())
+        if self.config.name in ("pairs", "reward", "unpaired") and self.config.weights != "uniform":
+            keys = {}
+            for row in RowReader(self.files).read():
+                for unit, key in self._weighted(row):
+                    if self._split_of(row, unit, plan.groups) == TRAIN:
+                        keys[unit_id(row, unit)] = key
+            weights = pair_weights(list(keys.values()), self.config.weights)
+            plan.weights = dict(zip(keys, weights, strict=True))
+        return plan
+
+    def _weighted(self, row: dict[str, Any]) -> Iterator[tuple[int | None, PairKey]]:
+        if self.config.name == "unpaired":
+            for index, answer in enumerate(row["all_answers"]):
+                yield index, PairKey(0, (answer["therapist"],))
+        else:
+            yield None, pair_key(row)
+
+    def _split_of(self, row: dict[str, Any], unit: int | None, groups: Mapping[str, str]) -> str | None:
+        split_by = self.config.split_by
+        if split_by is None:
+            return TRAIN
+        if split_by == "random":
+            keys = [schema.row_id(row)]
+        elif split_by == "question":
+            keys = [groups[_question_keys(row)[0]]]
+        elif unit is not None:
+            keys = [row["all_answers"][unit]["therapist"]]
+        elif self.config.name == "rows":
+            keys = [answer["therapist"] for answer in row["all_answers"]]
+        else:
+            keys = [row["chosen_therapist"], row["rejected_therapist"]]
+        return self._fractions().split_of(self.config.seed, keys)
+
+    def _tables(self, split: str, stop_at_once: bool) -> Iterator[pa.Table]:
+        reader = RowReader(self.files)
+        schema_arrow = self.info.features.arrow_schema
+        records = self._records(reader, split)
+        while batch := list(islice(records, _ROWS_PER_TABLE)):
+            if not reader.faults:
+                yield pa.Table.from_pylist(batch, schema=schema_arrow)
+            elif stop_at_once:
+                break
+        reader.faults.raise_if_any(self.files.path.name, hint="nothing was built")
+
+    def _records(self, reader: RowReader, split: str) -> Iterator[dict[str, Any]]:
+        seen: set[bytes] = set()
+        for row in reader.read():
+            for unit in self._units(row):
+                if self._split_of(row, unit, self._plan.groups) != split:
+                    continue
+                if unit is not None:
+                    # a question that was sampled again brings the same verdicts again; each counts once
+                    key = answer_key(row, row["all_answers"][unit])
+                    if key in seen:
+                        continue
+                    seen.add(key)
+                yield self._view(row, unit)
+
+    def _units(self, row: dict[str, Any]) -> list[int | None]:
+        """A row's answers for the views with one row an answer, else the row itself (None)."""
+        return list(range(len(row["all_answers"]))) if self.config.name in ("answers", "unpaired") else [None]
+
+    def _view(self, row: dict[str, Any], unit: int | None) -> dict[str, Any]:
+        if self.config.name == "rows":
+            return row
+        # rows outside train are for evaluation, where every row counts once
+        weight = self._plan.weights.get(unit_id(row, unit), 1.0) if self._plan.weights else 1.0
+        conversational = self.config.conversational
+        if unit is None:
+            return pair_view(row, weight=weight, conversational=conversational)
+        answer = row["all_answers"][unit]
+        if self.config.name == "unpaired":
+            minimum = self.config.desirable_min
+            return unpaired_view(row, answer, weight=weight, desirable_min=minimum, conversational=conversational)
+        return {**{key: row[key] for key in _ANSWER_CONTEXT}, **answer}
+
+
+_ANSWER_CONTEXT = ("question_id", "topic", "prompt", "judge_model", "rubric")
+
+
+def unit_id(row: Mapping[str, Any], unit: int | None) -> str:
+    """Identity of a row (unit None) or of one of its answers."""
+    return schema.row_id(row) if unit is None else f"{schema.row_id(row)}/{unit}"
+
+
+def _question_keys(row: Mapping[str, Any]) -> tuple[str, str]:
+    return f"id:{row['question_id']}", f"text:{row['prompt']}"

@@ -1,0 +1,69 @@
+"""A source given as a Hub dataset id, fetched into the Hub cache at one commit."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..errors import SourceError
+
+_REPO_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*\Z")
+
+
+def local_source(
+    source: str | os.PathLike[str],
+    patterns: Sequence[str],
+    revision: str | None = None,
+    token: str | bool | None = None,
+) -> Path:
+    """Return a local path for `source`: itself if it exists, else the snapshot of that Hub dataset.
+
+    Args:
+        source: folder, file, archive, `user/repo`, or `hf://datasets/user/repo[@revision]`.
+        patterns: file patterns to fetch from a Hub dataset.
+        revision: branch, tag or commit of the Hub dataset.
+
+    Raises SourceError if there is neither such a path nor such a dataset, or it can't be reached.
+    """
+    text = os.fspath(source)
+    path = Path(text).expanduser()
+    if path.exists():
+        return path.absolute()
+    repo_id, _, at = text.removeprefix("hf://datasets/").partition("@")
+    if not _REPO_ID.match(repo_id):
+        raise SourceError(f"{text}: not found; give a folder, a file, an archive or a Hub dataset id such as user/repo")
+    return _snapshot(repo_id, patterns, revision or at or None, token)
+
+
+def _snapshot(repo_id: str, patterns: Sequence[str], revision: str | None, token: str | bool | None) -> Path:
+    import huggingface_hub
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled
+
+    try:
+        # resolve to a commit first: a download at a branch may silently fall back to old cached files
+        commit = huggingface_hub.HfApi(token=token).dataset_info(repo_id, revision=revision, timeout=30).sha
+        folder = huggingface_hub.snapshot_download(
+            repo_id, repo_type="dataset", revision=commit, allow_patterns=list(patterns), token=token
+        )
+    except OfflineModeIsEnabled as error:
+        raise SourceError(
+            f"{repo_id}: not found here, and the Hub client is offline; give a local folder or archive"
+        ) from error
+    except HfHubHTTPError as error:
+        status = error.response.status_code if error.response is not None else "no status"
+        raise SourceError(
+            f"{repo_id}: the Hub answered {status}; check the id, the revision and that your token may read it, "
+            "or give a local folder or archive"
+        ) from error
+    except (LocalEntryNotFoundError, OSError) as error:
+        raise SourceError(
+            f"{repo_id}: not found here, and the Hub can't be reached; give a local folder or archive"
+        ) from error
+    except Exception as error:
+        # connection errors of the HTTP library share no base with the client's own
+        if type(error).__module__.partition(".")[0].startswith("http"):
+            raise SourceError(f"{repo_id}: the Hub can't be reached; give a local folder or archive") from error
+        raise
+    return Path(folder)

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+from .build_card import build_statistics, render_build_card
 from .front_matter import CardError, ConfigCard
 from .write import CardReport, card_files, write_card
 
-__all__ = ["CardError", "CardReport", "ConfigCard", "card_files", "write_card"]
+__all__ = [
+    "CardError",
+    "CardReport",
+    "ConfigCard",
+    "build_statistics",
+    "card_files",
+    "render_build_card",
+    "write_card",
+]

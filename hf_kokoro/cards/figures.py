@@ -25,9 +25,9 @@ INK, SOFT, WARM = "#2f4b6e", "#9db4ce", "#d98e5f"
 def miti_st_figures(facts: MitiFacts) -> dict[str, bytes]:
     """Path in the repo to PNG: scores per dimension, margins, therapist concentration."""
     return {
-        "assets/scores.png": _png(_scores(facts)),
-        "assets/margins.png": _png(_margins(facts)),
-        "assets/therapists.png": _png(_therapists(facts)),
+        "assets/scores.png": png(_scores(facts)),
+        "assets/margins.png": png(_margins(facts)),
+        "assets/therapists.png": png(_therapists(facts)),
     }
 
 
@@ -45,9 +45,9 @@ def new_figure(height: float, columns: int = 1, rows: int = 1, **options: Any) -
     return figure, axes
 
 
-def _png(figure: Figure) -> bytes:
+def png(figure: Figure) -> bytes:
+    """The figure as PNG; no time and no version in it, so the same facts give the same bytes."""
     buffer = io.BytesIO()
-    # no time and no version in the file, so the same facts give the same bytes
     figure.savefig(buffer, format="png", metadata={"Software": None})
     return buffer.getvalue()
 
@@ -72,7 +72,7 @@ def _scores(facts: MitiFacts) -> Figure:
     total_axis.set_xticks(TOTALS[::2])
     total_axis.set_title(f"total (mean {mean(facts.scores['total']):.2f})", fontsize=10)
     figure.supxlabel("score (points)", fontsize=10)
-    figure.supylabel("answers", fontsize=10)
+    figure.supylabel("answers (count)", fontsize=10)
     return figure
 
 
@@ -82,7 +82,7 @@ def _margins(facts: MitiFacts) -> Figure:
     _bars(axis, values, [facts.margins[v] for v in values])
     axis.set_title(f"mean {mean(facts.margins):.2f}, median {median(facts.margins):g}", fontsize=10)
     axis.set_xlabel("margin: chosen total − rejected total (points)", fontsize=10)
-    axis.set_ylabel("pairs", fontsize=10)
+    axis.set_ylabel("pairs (count)", fontsize=10)
     return figure
 
 

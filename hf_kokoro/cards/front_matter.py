@@ -62,9 +62,7 @@ def configs_metadata(configs: Sequence[ConfigCard]) -> dict[str, Any]:
     data = DatasetCardData()
     DatasetInfosDict({c.name: DatasetInfo(features=c.features) for c in configs}).to_dataset_card_data(data)
     found = data["dataset_info"]
-    infos = {
-        info.get("config_name", "default"): info for info in (found if isinstance(found, list) else [found])
-    }
+    infos = {info.get("config_name", "default"): info for info in (found if isinstance(found, list) else [found])}
     for config in configs:
         if config.stamp:
             infos[config.name]["description"] = config.stamp
@@ -79,9 +77,7 @@ def split_card(text: str) -> tuple[dict[str, Any], str]:
     try:
         data = yaml.load(match[1], Loader=_StrictLoader)
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise CardError(
-            f"README.md: the YAML block can't be read ({_reason(error)}); repair it by hand"
-        ) from None
+        raise CardError(f"README.md: the YAML block can't be read ({_reason(error)}); repair it by hand") from None
     if data is None:
         data = {}
     if not isinstance(data, dict):
@@ -137,12 +133,8 @@ class _StrictLoader(yaml.SafeLoader):
         for key_node, _ in node.value:
             key = self.construct_object(key_node, deep=True)
             if isinstance(key, list | dict):
-                raise yaml.constructor.ConstructorError(
-                    None, None, "a key that is no text", key_node.start_mark
-                )
+                raise yaml.constructor.ConstructorError(None, None, "a key that is no text", key_node.start_mark)
             if key in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, "a key that stands twice", key_node.start_mark
-                )
+                raise yaml.constructor.ConstructorError(None, None, "a key that stands twice", key_node.start_mark)
             seen.add(key)
         return super().construct_mapping(node, deep=deep)

@@ -70,9 +70,7 @@ def render_miti_card(
         "desirable_min": str(DESIRABLE_MIN),
         "numbers": _numbers(facts),
         "figures": "\n\n".join(f"![{_FIGURES[path]}]({path})" for path in figures),
-        "topics": ", ".join(
-            f"{topic or '(none)'} ({count:,})" for topic, count in facts.topics.most_common(10)
-        ),
+        "topics": ", ".join(f"{topic or '(none)'} ({count:,})" for topic, count in facts.topics.most_common(10)),
         "limits": "\n".join(f"- {limit}" for limit in _limits(facts)),
         "growth": _growth(facts, old_body, today or datetime.now(UTC).date().isoformat()),
     }

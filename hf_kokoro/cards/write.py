@@ -51,9 +51,7 @@ def write_card(
     Raises UsageError, CardError, RowError, TargetError, MissingExtraError (figures need `plots`).
     """
     if dataset != DATASET:
-        raise UsageError(
-            f"card: got dataset {dataset!r}; allowed: {DATASET} (other cards are written by their build)"
-        )
+        raise UsageError(f"card: got dataset {dataset!r}; allowed: {DATASET} (other cards are written by their build)")
     place, series = resolve_target(target), Series(DATA_PATH)
     if check:
         return _write(place, series, figures, True, today)
@@ -108,9 +106,7 @@ def render_files(parts: Parts, existing: bytes | None, options: CardOptions) -> 
 def _write(place: Target, series: Series, figures: bool, check: bool, today: str | None) -> CardReport:
     base = place.snapshot(series, readonly=check)
     if not base.files:
-        raise CardError(
-            f"{place.name}: no {series.path} there; append rows first, or name a built folder's dataset"
-        )
+        raise CardError(f"{place.name}: no {series.path} there; append rows first, or name a built folder's dataset")
     options = CardOptions(place.name if place.remote else LOCAL_NAME, series.glob, figures, today)
     parts = {path: [base.local[path]] for path in series.ordered(base.files)}
     rows, files = render_files(parts, base.small.get(CARD_PATH), options)

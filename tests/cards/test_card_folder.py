@@ -59,9 +59,7 @@ def test_an_append_that_brings_the_card_along_updates_every_count_in_one_commit(
     before = len(list(hk.hub.LocalTarget(repo).history(_series())))
     hk.append_rows(repo, rows(3, 5), extra_operations=lambda growth: card_files(growth, figures=False))
     assert len(list(hk.hub.LocalTarget(repo).history(_series()))) == before + 1
-    assert (
-        "5 pairs over 5 questions, from 15 scored answers by 3 therapists" in (repo / "README.md").read_text()
-    )
+    assert "5 pairs over 5 questions, from 15 scored answers by 3 therapists" in (repo / "README.md").read_text()
     assert load(repo, "pairs", cache_dir=cache).num_rows == 5
     assert load(repo, "unpaired", cache_dir=cache).num_rows == 15
     assert write_card(repo, figures=False).changed == ()
@@ -113,9 +111,7 @@ def test_a_question_that_was_sampled_again_does_not_repeat_its_answers(tmp_path:
 def test_a_second_run_changes_nothing(repo: Path) -> None:
     before = {path: path.read_bytes() for path in repo.rglob("*") if path.is_file()}
     assert write_card(repo, figures=False).changed == ()
-    assert {
-        path: path.read_bytes() for path in repo.rglob("*") if path.is_file() and path in before
-    } == before
+    assert {path: path.read_bytes() for path in repo.rglob("*") if path.is_file() and path in before} == before
 
 
 def test_hand_written_text_and_unknown_yaml_keys_and_configs_survive(repo: Path, rows: Rows) -> None:
@@ -174,7 +170,7 @@ def test_numbers_of_the_card_are_those_of_the_rows(repo: Path) -> None:
 
 
 def test_the_card_says_that_rules_judged_and_that_it_is_not_for_clinical_use(
-    repo: Path, tmp_path: Path
+    repo: Path, tmp_path: Path, one_row: Any
 ) -> None:
     text = (repo / "README.md").read_text()
     assert "Scores by rules, not by a reader" in text
@@ -198,9 +194,7 @@ def test_the_card_says_that_rules_judged_and_that_it_is_not_for_clinical_use(
         (b"---\na: !!python/object/apply:os.system [x]\n---\n", "YAML"),
     ],
 )
-def test_an_existing_card_that_cannot_be_read_is_an_error_and_is_left_alone(
-    repo: Path, card: bytes, said: str
-) -> None:
+def test_an_existing_card_that_cannot_be_read_is_an_error_and_is_left_alone(repo: Path, card: bytes, said: str) -> None:
     (repo / "README.md").write_bytes(card)
     with pytest.raises(CardError, match=said):
         write_card(repo, figures=False)

@@ -1,0 +1,155 @@
+"""Cards of built folders: KokoroChat and EmplifAI (and any one config of MITI-ST), for `hf-kokoro build`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from datasets import Features
+
+from ..errors import UsageError, describe
+from ..schema import kokorochat
+from .columns import column_table
+from .front_matter import ConfigCard, configs_metadata, join_card, merge_metadata, size_category, split_card
+from .miti_card import LOCAL_NAME
+from .templates import fill, keep_hand_written, template
+
+_SHARED_TAGS = ("counselling", "empathy", "mental-health")
+
+
+@dataclass(frozen=True)
+class _Dataset:
+    """What a card says of a dataset whatever the config. `license` is a Hub licence id."""
+
+    pretty_name: str
+    license: str
+    source_datasets: tuple[str, ...]
+    annotations_creators: str
+    language_creators: str
+    tags: tuple[str, ...]
+
+
+_DATASETS = {
+    "kokorochat": _Dataset(
+        pretty_name="KokoroChat",
+        license=kokorochat.LICENSE_ID,
+        source_datasets=(kokorochat.HUB_ID,),
+        annotations_creators="expert-generated",
+        language_creators="expert-generated",
+        tags=_SHARED_TAGS,
+    ),
+    "emplifai": _Dataset(
+        pretty_name="EmplifAI",
+        license="unknown",
+        source_datasets=("original",),
+        annotations_creators="crowdsourced",
+        language_creators="crowdsourced",
+        tags=(*_SHARED_TAGS, "emotion", "medical"),
+    ),
+}
+_TASKS = {
+    "score_prediction": ("text-classification", "text-scoring"),
+    "emotion": ("text-classification", "multi-class-classification"),
+    "situations": ("text-classification", "multi-class-classification"),
+}
+_TASK = ("text-generation", "dialogue-modeling")
+_LANGUAGES = {"ja": "Japanese", "en": "English (translated)", "zh": "Chinese (translated)"}
+
+
+def render_build_card(
+    name: str,
+    config: str,
+    features: Features,
+    rows: Mapping[str, int],
+    data_files: Mapping[str, str],
+    *,
+    description: str = "",
+    options: Mapping[str, Any] | None = None,
+    statistics: str = "",
+    repo: str = LOCAL_NAME,
+    existing: str | None = None,
+) -> str:
+    """README.md of a folder that holds one built config.
+
+    `rows` and `data_files` map splits to row counts and file patterns. `options` are the config's options
+    that decided the rows; `language` among them sets the card's language. `statistics` is Markdown, such as
+    that of `build_statistics`. Hand-written parts of `existing` are kept. Raises UsageError for a dataset
+    without a template, CardError if the existing card's YAML can't be read.
+    """
+    if name not in _DATASETS:
+        raise UsageError(f"card: got dataset {describe(name, show=True)}; allowed: {', '.join(_DATASETS)}")
+    dataset = _DATASETS[name]
+    old_data, old_body = split_card(existing) if existing else ({}, "")
+    total = sum(rows.values())
+    values = {
+        "config": config,
+        "description": description,
+        "rows": f"{total:,}",
+        "splits": ", ".join(f"{split} {count:,}" for split, count in rows.items()),
+        "options": _options_line(options or {}),
+        "repo": repo,
+        "columns": column_table(features),
+        "statistics": statistics,
+    }
+    body = keep_hand_written(fill(template(name), values), old_body or None)
+    card = ConfigCard(config, features, data_files, rows, default=True)
+    return join_card(merge_metadata(old_data, _metadata(dataset, card, total, options or {})), body)
+
+
+def build_statistics(
+    name: str, dialogues: Iterable[Mapping[str, Any]], figures: bool = True
+) -> tuple[str, dict[str, bytes]]:
+    """Statistics section and figures (path to PNG) from rows of the `dialogues` config of a dataset.
+
+    Raises MissingExtraError if figures are wanted and `plots` is not installed.
+    """
+    from . import corpus_facts, corpus_figures
+
+    if name == "kokorochat":
+        chat = corpus_facts.kokorochat_facts(dialogues)
+        text = corpus_facts.kokorochat_statistics(chat)
+        images = corpus_figures.kokorochat_figures(chat) if figures else {}
+    else:
+        medical = corpus_facts.emplifai_facts(dialogues)
+        text = corpus_facts.emplifai_statistics(medical)
+        images = corpus_figures.emplifai_figures(medical) if figures else {}
+    captions = [f"![{_CAPTIONS[path]}]({path})" for path in images]
+    return "\n\n".join([text, *captions]), images
+
+
+_CAPTIONS = {
+    "assets/scores.png": "Histogram of the scores, in steps of five points",
+    "assets/topics.png": "Dialogues per topic",
+    "assets/items.png": "Spearman correlations between the 20 items",
+    "assets/measures.png": "Spearman correlations of simple measures with the score",
+    "assets/labels.png": "Dialogues and situations of every label",
+}
+
+
+def _metadata(dataset: _Dataset, card: ConfigCard, total: int, options: Mapping[str, Any]) -> dict[str, Any]:
+    language = str(options.get("language") or "ja")
+    category, task = _TASKS.get(card.name, _TASK)
+    return {
+        "pretty_name": f"{dataset.pretty_name} ({card.name})",
+        "license": dataset.license,
+        "language": [language],
+        "multilinguality": ["monolingual" if language == "ja" else "translation"],
+        "size_categories": [size_category(total)],
+        "task_categories": [category],
+        "task_ids": [task],
+        "annotations_creators": [dataset.annotations_creators],
+        "language_creators": [dataset.language_creators],
+        "source_datasets": list(dataset.source_datasets),
+        "tags": list(dataset.tags),
+        **configs_metadata([card]),
+    }
+
+
+def _options_line(options: Mapping[str, Any]) -> str:
+    shown = {key: value for key, value in options.items() if value is not None}
+    if not shown:
+        return ""
+    language = _LANGUAGES.get(str(shown.get("language")), "")
+    settings = ", ".join(f"`{key}={value}`" for key, value in shown.items())
+    return f"Built with {settings}{f' ({language})' if language else ''}."

@@ -1,0 +1,100 @@
+"""Figures of the KokoroChat and EmplifAI cards as PNG bytes, with English labels: no Japanese font needed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..schema.emotions import EMOTION_NAMES
+from ..schema.kokorochat import ITEM_NAMES
+from .corpus_facts import DIALOGUE_MEASURES, EmplifAIFacts, KokoroChatFacts
+from .figures import INK, SOFT, WARM, new_figure, png
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def kokorochat_figures(facts: KokoroChatFacts) -> dict[str, bytes]:
+    """Path in the folder to PNG: score histogram, topics, item correlations, what goes with the score."""
+    return {
+        "assets/scores.png": png(_score_histogram(facts)),
+        "assets/topics.png": png(_topics(facts)),
+        "assets/items.png": png(_items(facts)),
+        "assets/measures.png": png(_measures(facts)),
+    }
+
+
+def emplifai_figures(facts: EmplifAIFacts) -> dict[str, bytes]:
+    """Path in the folder to PNG: dialogues and situations of every label."""
+    return {"assets/labels.png": png(_labels(facts))}
+
+
+def _score_histogram(facts: KokoroChatFacts) -> Figure:
+    figure, axis = new_figure(3.4)
+    axis.hist(facts.scores, bins=[*range(0, 100, 5), 101], color=INK, edgecolor="white", linewidth=0.5)
+    for edge, name in ((70, "low | high pool"), (99, "test")):
+        axis.axvline(edge, color=WARM, linewidth=1.2, linestyle="--")
+        axis.annotate(name, (edge, 0.97), xycoords=("data", "axes fraction"), fontsize=8, color=WARM, **_BESIDE)
+    axis.margins(y=0.14)
+    axis.set_xlim(0, 101)
+    axis.set_xlabel("score given by the client (points of 100)", fontsize=10)
+    axis.set_ylabel("dialogues (count)", fontsize=10)
+    return figure
+
+
+_BESIDE = {"xytext": (-4, 0), "textcoords": "offset points", "ha": "right", "va": "top"}
+
+
+def _topics(facts: KokoroChatFacts) -> Figure:
+    figure, axis = new_figure(3.8)
+    names, counts = zip(*reversed(facts.topics.most_common()), strict=True)
+    bars = axis.barh(names, counts, color=INK, height=0.7)
+    axis.bar_label(bars, labels=[f"{count:,}" for count in counts], fontsize=8, padding=2)
+    axis.margins(x=0.12)
+    axis.set_xlabel("dialogues (count)", fontsize=10)
+    return figure
+
+
+def _items(facts: KokoroChatFacts) -> Figure:
+    figure, axis = new_figure(3.9)
+    matrix = facts.item_correlations()
+    lowest = np.floor(10 * np.nanmin(matrix)) / 10 if np.isfinite(matrix).any() else 0.0
+    image = axis.imshow(matrix, vmin=lowest, vmax=1, cmap="viridis")
+    codes = [f"D{number}" for number in range(1, len(ITEM_NAMES) + 1)]
+    labels = [f"{code} {name.replace('_', ' ')}" for code, name in zip(codes, ITEM_NAMES, strict=True)]
+    axis.set_xticks(range(len(codes)), codes, rotation=90, fontsize=7)
+    axis.set_yticks(range(len(codes)), labels, fontsize=6.5)
+    axis.spines[:].set_visible(False)
+    bar = figure.colorbar(image, ax=axis, shrink=0.9)
+    bar.set_label("Spearman correlation", fontsize=9)
+    bar.ax.tick_params(labelsize=8)
+    return figure
+
+
+def _measures(facts: KokoroChatFacts) -> Figure:
+    figure, axis = new_figure(2.8)
+    values = [np.nan if value is None else value for value in facts.score_correlations()]
+    names = [name.replace("mean response time", "mean\nresponse time (s)") for name in DIALOGUE_MEASURES]
+    bars = axis.barh(names[::-1], values[::-1], color=[INK if v >= 0 else WARM for v in values[::-1]], height=0.6)
+    axis.bar_label(bars, labels=["" if np.isnan(v) else f"{v:+.2f}" for v in values[::-1]], fontsize=8, padding=3)
+    axis.axvline(0, color="black", linewidth=0.8)
+    axis.margins(x=0.15)
+    axis.set_xlabel("Spearman correlation with the score", fontsize=10)
+    return figure
+
+
+def _labels(facts: EmplifAIFacts) -> Figure:
+    figure, (left, right) = new_figure(6.2, columns=2, sharey=True)
+    names = EMOTION_NAMES[::-1]
+    for axis, counts, color, what in (
+        (left, [facts.dialogues[name] for name in names], INK, "dialogues"),
+        (right, [len(facts.situations[name]) for name in names], SOFT, "situations"),
+    ):
+        bars = axis.barh(names, counts, color=color, height=0.75)
+        axis.bar_label(bars, fontsize=7, padding=2)
+        axis.margins(x=0.14, y=0.01)
+        axis.xaxis.get_major_locator().set_params(integer=True)
+        axis.set_xlabel(f"{what} (count)", fontsize=10)
+    left.tick_params(axis="y", labelsize=8)
+    return figure

@@ -1,0 +1,170 @@
+"""Cards of built KokoroChat and EmplifAI folders, and the numbers and figures in them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import datasets
+import numpy as np
+import pytest
+from huggingface_hub import DatasetCard
+
+import hf_kokoro as hk
+from hf_kokoro.cards import build_statistics, render_build_card
+from hf_kokoro.cards.columns import type_name
+from hf_kokoro.cards.corpus_facts import DIALOGUE_MEASURES, emplifai_facts, kokorochat_facts
+from hf_kokoro.cards.facts import spearman
+from hf_kokoro.cards.templates import fill
+from hf_kokoro.errors import KokoroError, UsageError
+from hf_kokoro.schema.kokorochat import FLAG_NAMES, ITEM_NAMES
+
+SAMPLES = files("hf_kokoro").joinpath("samples")
+
+
+def sample(name: str, config: str, cache: str) -> Any:
+    source = {"kokorochat": "kokorochat", "emplifai": "emplifai.csv"}[name]
+    return hk.load_dataset(name, config, source=str(SAMPLES / source), split="train", cache_dir=cache)
+
+
+def build_folder(folder: Path, name: str, config: str, cache: str, **options: Any) -> Any:
+    """A folder as `build` makes it: Parquet and card."""
+    data = sample(name, config, cache)
+    (folder / "data").mkdir(parents=True)
+    data.to_parquet(folder / "data/train.parquet")
+    card = render_build_card(
+        name, config, data.features, {"train": data.num_rows}, {"train": "data/train*.parquet"}, **options
+    )
+    (folder / "README.md").write_text(card)
+    return data
+
+
+@pytest.mark.parametrize(
+    ("name", "config"),
+    [("kokorochat", "dialogues"), ("kokorochat", "turns"), ("emplifai", "dialogues"), ("emplifai", "situations")],
+)
+def test_a_built_folder_loads_with_its_full_features(name: str, config: str, tmp_path: Path, cache: str) -> None:
+    data = build_folder(tmp_path / "built", name, config, cache)
+    loaded = datasets.load_dataset(str(tmp_path / "built"), split="train", cache_dir=cache)
+    assert loaded.features == data.features
+    assert loaded[0] == data[0]
+
+
+@pytest.mark.parametrize(("name", "licence"), [("kokorochat", "cc-by-nc-nd-4.0"), ("emplifai", "unknown")])
+def test_the_card_states_licence_size_language_and_what_is_forbidden(
+    name: str, licence: str, tmp_path: Path, cache: str
+) -> None:
+    build_folder(tmp_path / "built", name, "dialogues", cache, description="One row a dialogue.")
+    card = DatasetCard.load(tmp_path / "built/README.md")
+    data = card.data.to_dict()
+    assert data["license"] == licence
+    assert data["language"] == ["ja"]
+    assert data["size_categories"] == ["n<1K"]
+    assert "One row a dialogue." in card.text
+    for phrase in ("Not for clinical use", "Do not publish it", "Never for** clinical decisions"):
+        assert phrase in card.text
+
+
+def test_options_are_named_and_a_translation_changes_the_language(cache: str) -> None:
+    data = sample("kokorochat", "dialogues", cache)
+    card = render_build_card(
+        *("kokorochat", "dialogues", data.features, {"train": 1500}, {"train": "data/*.parquet"}),
+        options={"language": "en", "seed": 42, "split_by": None},
+    )
+    assert "Built with `language=en`, `seed=42` (English (translated))." in card
+    assert "language:\n  - en\n" in card
+    assert "multilinguality:\n  - translation\n" in card
+    assert "1K<n<10K" in card
+
+
+def test_hand_written_notes_survive_a_second_build(cache: str) -> None:
+    data = sample("emplifai", "dialogues", cache)
+    arguments = ("emplifai", "dialogues", data.features, {"train": 56}, {"train": "data/*.parquet"})
+    first = render_build_card(*arguments)
+    edited = first.replace("<!-- yours: notes -->\n", "<!-- yours: notes -->\n私のメモ\n")
+    assert "私のメモ" in render_build_card(*arguments, existing=edited)
+    assert render_build_card(*arguments, existing=first) == first
+
+
+def test_a_dataset_without_a_template_is_refused() -> None:
+    with pytest.raises(UsageError, match="allowed: kokorochat, emplifai"):
+        render_build_card("other", "x", datasets.Features({}), {}, {})
+
+
+def test_kokorochat_facts_are_those_counted_from_the_files(cache: str) -> None:
+    dialogues = [json.loads(file.read_bytes()) for file in sorted((SAMPLES / "kokorochat").iterdir())]
+    reviews = [dialogue["review_by_client_en"] for dialogue in dialogues]
+    facts = kokorochat_facts(sample("kokorochat", "dialogues", cache))
+    assert sorted(facts.scores) == sorted(review["score"] for review in reviews) == [31, 57, 74, 83, 98, 99]
+    assert facts.flagged == sum(any(review[flag] for flag in FLAG_NAMES) for review in reviews) == 1
+    spoken = [u["role"] for dialogue in dialogues for u in dialogue["dialogue"]]
+    assert facts.utterances == (spoken.count("client"), spoken.count("counselor"))
+    assert facts.topics.total() == 6
+    matrix = facts.item_correlations()
+    assert matrix.shape == (len(ITEM_NAMES), len(ITEM_NAMES))
+    varied = ~np.isnan(np.diag(matrix))
+    assert np.allclose(np.diag(matrix)[varied], 1.0)
+
+
+def test_response_time_is_the_wait_for_the_first_counsellor_utterance_after_a_client() -> None:
+    start = np.datetime64("2024-01-01T10:00:00")
+    spoken = [("counselor", 0), ("client", 10), ("client", 20), ("counselor", 50), ("counselor", 99), ("client", 100)]
+    utterances = [
+        {"role": role, "text": "ab", "time": (start + np.timedelta64(s, "s")).astype(object)} for role, s in spoken
+    ]
+    row = {
+        "score": 1,
+        "topic": "Others",
+        "client_id": 1,
+        "counselor_id": 2,
+        "utterances": utterances,
+        "screening": dict.fromkeys(FLAG_NAMES, False),
+        "items": dict.fromkeys(ITEM_NAMES, 3),
+    }
+    assert kokorochat_facts([row]).measures == [[6, 6, 3, 3, 30.0]]
+    assert DIALOGUE_MEASURES[-1] == "counsellor mean response time"
+
+
+def test_emplifai_facts_are_those_counted_from_the_file(cache: str) -> None:
+    table = list(csv.DictReader(io.StringIO((SAMPLES / "emplifai.csv").read_text("utf-8"))))
+    facts = emplifai_facts(sample("emplifai", "dialogues", cache))
+    assert facts.total == len(table)
+    assert facts.patient_characters == sum(len(row["patient_1"]) + len(row["patient_2"]) for row in table)
+    assert sum(len(s) for s in facts.situations.values()) == len({row["situation_id"] for row in table})
+
+
+def test_spearman_uses_average_ranks_and_is_none_for_a_constant() -> None:
+    # ranks 1, 2.5, 2.5, 4 against 1, 3, 2, 4: r = 4.5 / sqrt(4.5 * 5)
+    assert spearman([1, 2, 2, 9], [10, 30, 20, 40]) == pytest.approx(4.5 / (4.5 * 5) ** 0.5)
+    assert spearman([1, 1, 1], [1, 2, 3]) is None
+    assert spearman([1], [1]) is None
+
+
+@pytest.mark.parametrize("name", ["kokorochat", "emplifai"])
+def test_every_figure_is_a_png_of_900_pixels_that_the_statistics_show_and_the_same_each_time(
+    name: str, cache: str
+) -> None:
+    data = sample(name, "dialogues", cache)
+    text, images = build_statistics(name, data)
+    assert len(images) == {"kokorochat": 4, "emplifai": 1}[name]
+    for path, content in images.items():
+        assert content.startswith(b"\x89PNG")
+        assert int.from_bytes(content[16:20]) == 900
+        assert f"]({path})" in text
+    assert build_statistics(name, data)[1] == images
+    assert "](assets" not in build_statistics(name, data, figures=False)[0]
+
+
+def test_column_types_are_spelled_out() -> None:
+    feature = datasets.List({"role": datasets.ClassLabel(names=["a", "b"]), "n": datasets.Value("int8")})
+    assert type_name(feature) == "list of {role: class label of 2: a, b, n: int8}"
+
+
+@pytest.mark.parametrize("values", [{}, {"a": "1", "b": "2"}])
+def test_a_template_and_its_values_must_match(values: dict[str, str]) -> None:
+    with pytest.raises(KokoroError, match="no match between template and facts"):
+        fill("{{ a }}", values)

@@ -20,6 +20,7 @@ VERBS = (
     "pair",
     "append",
     "audit",
+    "spool",
     "card",
     "train",
     "evaluate",

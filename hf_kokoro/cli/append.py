@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .console import print_json
+
+if TYPE_CHECKING:
+    from ..hub import AppendReport
 
 
 def append(
@@ -17,20 +20,20 @@ def append(
     path: Annotated[str, typer.Option(help="The growing file inside the target.")] = "data/pilot.jsonl",
     skip_invalid: Annotated[
         bool,
-        typer.Option(
-            "--skip-invalid", help="Leave faulty rows out (they go to --rejects) and add the others."
-        ),
+        typer.Option("--skip-invalid", help="Leave faulty rows out (they go to --rejects) and add the others."),
     ] = False,
-    rejects: Annotated[Path, typer.Option(help="Where --skip-invalid puts the faulty rows.")] = Path(
-        "rejects.jsonl"
-    ),
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would be added and change nothing.")
-    ] = False,
+    rejects: Annotated[Path, typer.Option(help="Where --skip-invalid puts the faulty rows.")] = Path("rejects.jsonl"),
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be added and change nothing.")] = False,
     segment_bytes: Annotated[
         int | None, typer.Option(min=1, help="Seal the file at this size and go on in pilot-00001.jsonl, ...")
     ] = None,
     message: Annotated[str | None, typer.Option(help="Message of the commit.")] = None,
+    branch: Annotated[str | None, typer.Option(help="Branch of the Hub repo; made if it is not there.")] = None,
+    pr: Annotated[bool, typer.Option("--pr", help="Open a pull request instead of committing.")] = False,
+    public: Annotated[bool, typer.Option("--public", help="A repo that is made now is public, not private.")] = False,
+    spool: Annotated[
+        Path | None, typer.Option(help="Where rows are kept until the Hub has them (default: in the cache).")
+    ] = None,
     json_: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Add rows to a dataset that only ever grows: each row once, old bytes untouched, or no change at all.
@@ -38,7 +41,10 @@ def append(
     Every row is checked first, and one faulty row refuses the batch. Rows that are there already are passed
     over, so running the same command again writes nothing.
 
-    Example: hf-kokoro append rows.jsonl --to ./my-dataset
+    On the Hub a branch that others write to as well is no problem, and rows that can't be sent now are kept and
+    sent first by the next append (see `hf-kokoro spool`).
+
+    Example: hf-kokoro append rows.jsonl --to user/my-pairs --segment-bytes 8000000
     """
     from ..hub import append_rows
 
@@ -51,20 +57,37 @@ def append(
         dry_run=dry_run,
         segment_bytes=segment_bytes,
         message=message,
+        branch=branch,
+        pr=pr,
+        private=not public,
+        spool=spool,
     )
     if json_:
         print_json(asdict(report))
-        return
+    else:
+        _print(report)
+
+
+def _print(report: AppendReport) -> None:
+    """What happened, in the words of the target's owner."""
     if report.rejected:
         kept = f"; they are in {report.rejects_file}" if report.rejects_file else ""
-        print(f"left out {report.rejected} faulty row{'s' if report.rejected != 1 else ''}{kept}")
-    verb = "would add" if dry_run else "added"
+        print(f"left out {_rows(report.rejected, 'faulty row')}{kept}")
     already = f"; {report.duplicates} were there already or came twice" if report.duplicates else ""
-    if not report.added:
-        print(f"nothing {'to write' if dry_run else 'written'}: no new rows for {report.target}{already}")
-    else:
-        print(f"{verb} {report.added} row{'s' if report.added != 1 else ''} to {report.target}{already}")
+    if report.added:
+        former = f" ({report.from_spool} of them from the spool)" if report.from_spool else ""
+        verb = "would add" if report.dry_run else "proposed" if report.pr_url else "added"
+        print(f"{verb} {_rows(report.added, 'row')} to {report.target}{former}{already}")
         for name, size in report.files.items():
             print(f"  {name}  +{size} bytes")
+    else:
+        print(f"nothing {'to write' if report.dry_run else 'written'}: no new rows for {report.target}{already}")
+    if report.pr_url:
+        print(f"pull request: {report.pr_url}")
     revision = f", revision {report.revision[:12]}" if report.revision else ""
-    print(f"{report.target} {'would have' if dry_run else 'has'} {report.rows_total} rows{revision}")
+    would = "would have" if report.dry_run or report.pr_url else "has"
+    print(f"{report.target} {would} {_rows(report.rows_total, 'row')}{revision}")
+
+
+def _rows(count: int, name: str) -> str:
+    return f"{count} {name}{'s' if count != 1 else ''}"

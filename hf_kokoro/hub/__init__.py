@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from .append import AppendReport, append_rows
 from .audit import AuditReport, audit
+from .growth import ExtraFiles, Growth
 from .local import LocalTarget
-from .plan import ExtraFiles, Growth
 from .target import Target, resolve_target
 
 __all__ = [

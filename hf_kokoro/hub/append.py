@@ -1,25 +1,28 @@
 """append_rows: the whole way of a batch, for any target.
 
 Check the rows, then: pin a revision, prove the bytes there, drop what is already in them, commit old bytes +
-new lines on top of that revision, read back. If somebody else was faster, start again from the new revision.
+new lines on top of that revision, read back. If somebody else was faster, or the outcome isn't known, start
+again from the newest revision: rows that turn out to be there are not sent twice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 
 from ..schema.miti_st import DATA_PATH
 from .atomic import write_atomically
-from .batch import Batch, Rows, read_batch, refuse_if_faulty
-from .errors import CommitRace
-from .plan import ExtraFiles, Plan, plan_append
+from .batch import Batch, NewRow, Rows, read_batch, refuse_if_faulty
+from .errors import CommitRace, TargetError
+from .growth import ExtraFiles
+from .patience import Patience, Tries
+from .plan import Plan, plan_append
 from .segments import Series
-from .target import Commit, Snapshot, Target, resolve_target
-
-TRIES = 12
+from .spool import Spool, default_spool
+from .target import Commit, HubOptions, Snapshot, Target, resolve_target
 
 
 @dataclass(frozen=True)
@@ -27,8 +30,9 @@ class AppendReport:
     """What an append did.
 
     `revision` is the target's newest revision after it ("" if there is none). `duplicates` counts rows that
-    were there already or came twice. `bytes_sent` and `bytes_received` are body bytes on the network (for a
-    folder: the bytes of the new lines, and 0). `files` maps data files to the bytes they grew by.
+    were there already or came twice. `bytes_sent` and `bytes_received` are body bytes of the Hub's client (for
+    a folder: the bytes of the new lines, and 0). `files` maps data files to the bytes they grew by.
+    `from_spool` counts rows of former runs that were sent along.
     """
 
     added: int
@@ -44,6 +48,7 @@ class AppendReport:
     rejects_file: str | None = None
     dry_run: bool = False
     pr_url: str | None = None
+    from_spool: int = 0
 
 
 def append_rows(
@@ -57,6 +62,12 @@ def append_rows(
     segment_bytes: int | None = None,
     message: str | None = None,
     extra_operations: ExtraFiles | None = None,
+    branch: str | None = None,
+    pr: bool = False,
+    private: bool = True,
+    token: str | None = None,
+    spool: str | PathLike[str] | None = None,
+    patience: Patience | None = None,
 ) -> AppendReport:
     """Add rows to a growing data file: old bytes + new lines, each row once, or no change at all.
 
@@ -65,83 +76,140 @@ def append_rows(
     file `rejects` instead of refusing the batch. With `segment_bytes` a file that would grow past that size
     is sealed and the next segment begun. `extra_operations` may add files (the card) to the same commit.
 
-    Raises RowError (all faults listed), BaseFormatError, HistoryError or another TargetError; then nothing in
-    the target was changed.
+    On the Hub: `branch`, `pr`, `private` (for a repo that doesn't exist yet) and `token`. Rows are kept in
+    the folder `spool` until they are known to be there; the next run sends what a former one could not.
+
+    Raises RowError (all faults listed), BaseFormatError, HistoryError, AccessError, AppendFailed or another
+    TargetError; then nothing in the target was changed, unless it is a VerifyError.
     """
-    place, series = resolve_target(target), Series(path)
+    place = resolve_target(target, HubOptions(branch, token, pr, private))
+    series = Series(path)
     batch = read_batch(rows)
     if not skip_invalid:
         refuse_if_faulty(batch)
     if batch.rejects and not dry_run:
         write_atomically(Path(rejects), b"".join(line.rstrip(b"\n") + b"\n" for line in batch.rejects), 0o600)
     sent, received = place.traffic.sent, place.traffic.received
-    run = _Run(place, series, batch, segment_bytes, message, extra_operations)
-    outcome = run.preview() if dry_run else run.append()
+    run = _Run(place, series, segment_bytes, message, extra_operations, patience or place.patience)
+    outcome = run.preview(batch) if dry_run else run.append(batch, _spool_for(place, spool))
     return AppendReport(
-        added=outcome.plan.added,
-        duplicates=outcome.plan.duplicates + batch.repeats,
+        added=outcome.added,
+        duplicates=outcome.duplicates + batch.repeats,
         revision=outcome.commit.revision,
-        rows_total=outcome.plan.rows_total,
+        rows_total=outcome.rows_total,
         bytes_sent=place.traffic.sent - sent,
         bytes_received=place.traffic.received - received,
         attempts=outcome.attempts,
         target=place.name,
-        files=outcome.plan.grown,
+        files=outcome.files,
         rejected=len(batch.rejects),
         rejects_file=str(rejects) if batch.rejects and not dry_run else None,
         dry_run=dry_run,
         pr_url=outcome.commit.pr_url,
+        from_spool=outcome.from_spool,
     )
+
+
+def _spool_for(place: Target, folder: str | PathLike[str] | None) -> Spool | None:
+    # a folder is written by this process: there is no way on which rows could be lost
+    if not place.remote:
+        return None
+    return Spool(Path(folder)) if folder is not None else default_spool()
 
 
 @dataclass(frozen=True)
 class _Outcome:
-    plan: Plan
     commit: Commit
+    added: int
+    duplicates: int
+    rows_total: int
     attempts: int
+    files: Mapping[str, int]
+    from_spool: int = 0
 
 
 @dataclass(frozen=True)
 class _Run:
-    """One batch on its way to one target."""
+    """One way to one target."""
 
     target: Target
     series: Series
-    batch: Batch
     segment_bytes: int | None
     message: str | None
     extra: ExtraFiles | None
+    patience: Patience
 
-    def preview(self) -> _Outcome:
-        """What `append` would do now; reads only, and remembers nothing."""
-        base = self.target.snapshot(self.series, readonly=True)
-        return _Outcome(self._plan(base, remember=False), Commit(base.revision), 0)
+    def preview(self, batch: Batch) -> _Outcome:
+        """What `append` would do now, without doing it."""
+        with self.target.exclusive(readonly=True):
+            base = self.target.snapshot(self.series, readonly=True)
+            plan = self._plan(base, batch.rows, readonly=True)
+            return _Outcome(Commit(base.revision), plan.added, plan.duplicates, plan.rows_total, 0, plan.grown)
 
-    def append(self) -> _Outcome:
-        with self.target.exclusive():
-            for attempt in range(1, TRIES + 1):
-                base = self.target.snapshot(self.series)
-                plan = self._plan(base, remember=True)
-                if not plan.changes:
-                    return _Outcome(plan, Commit(base.revision), attempt)
-                try:
-                    commit = self.target.commit(base, plan.changes, self._message(plan))
-                except CommitRace:
-                    if attempt == TRIES:
-                        raise
-                else:
-                    return _Outcome(plan, commit, attempt)
-        raise AssertionError("the last try returns or raises")
+    def append(self, batch: Batch, spool: Spool | None) -> _Outcome:
+        if spool is None:
+            return self._until_done(batch.rows, Tries(self.patience))
+        with ExitStack() as stack:
+            entries = spool.take(self.target.name, self.series.path)
+            for entry in entries:
+                stack.callback(spool.release, entry)
+            former = {row.id: row for entry in entries for row in entry.read()}
+            new = [row for row in batch.rows if row.id not in former]
+            if new:
+                entries.append(spool.put(self.target.name, self.series.path, new))
+                stack.callback(spool.release, entries[-1])
+            try:
+                outcome = self._until_done([*former.values(), *new], Tries(self.patience))
+            except TargetError as error:
+                error.kept = f"unsent rows are kept in {spool.folder}; the next append sends them first"
+                raise
+            for entry in entries:
+                spool.drop(entry)
+            repeats = len(batch.rows) - len(new)
+            return replace(outcome, duplicates=outcome.duplicates + repeats, from_spool=len(former))
 
-    def _plan(self, base: Snapshot, *, remember: bool) -> Plan:
+    def _until_done(self, rows: Sequence[NewRow], tries: Tries) -> _Outcome:
+        """Try until the rows are there, or Tries has enough."""
+        in_doubt: frozenset[bytes] = frozenset()
+        while True:
+            tries.begin()
+            plan, head = None, None
+            try:
+                with self.target.exclusive():
+                    base = self.target.snapshot(self.series)
+                    head = base.revision
+                    plan = self._plan(base, rows)
+                    commit = Commit(base.revision)
+                    if plan.changes:
+                        commit = self.target.commit(base, plan.changes, self._message(plan))
+                return _outcome(plan, commit, in_doubt, tries.attempts)
+            except TargetError as error:
+                if not error.retryable:
+                    raise
+                if plan is not None and not isinstance(error, CommitRace):
+                    # these may have arrived though no reply said so; if they are there next time, they are ours
+                    in_doubt |= plan.new
+                tries.after(error, head)
+
+    def _plan(self, base: Snapshot, rows: Sequence[NewRow], *, readonly: bool = False) -> Plan:
         return plan_append(
             base,
             self.series,
-            self.batch.rows,
-            index_dir=self.target.index_dir() if remember else None,
+            rows,
+            index_dir=self.target.index_dir(readonly=readonly),
             segment_bytes=self.segment_bytes,
             extra=self.extra,
         )
 
     def _message(self, plan: Plan) -> str:
         return self.message or f"Add {plan.added} row{'s' if plan.added != 1 else ''} to {self.series.path}"
+
+
+def _outcome(plan: Plan, commit: Commit, in_doubt: frozenset[bytes], attempts: int) -> _Outcome:
+    """The numbers of a finished append; rows that arrived in an earlier try count as added."""
+    if commit.existed:
+        landed = len(in_doubt & plan.new)
+        return _Outcome(commit, landed, plan.duplicates + plan.added - landed, plan.rows_total, attempts, {})
+    landed = len(in_doubt - plan.new)
+    added, duplicates = plan.added + landed, plan.duplicates - landed
+    return _Outcome(commit, added, duplicates, plan.rows_total, attempts, plan.grown)

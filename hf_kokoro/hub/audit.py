@@ -7,14 +7,15 @@ name the first one that broke.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from os import PathLike
 
-from ..errors import Fault, Faults
+from ..errors import FAULTS_SHOWN, Fault, Faults
 from ..schema.miti_st import DATA_PATH
+from .card_check import check_cards
 from .errors import HistoryError, TargetError
-from .growth import FileProof, prove_file
+from .prove import FileProof, prove_file
 from .rows_check import RowCheck
 from .segments import Series
 from .target import Revision, Target, resolve_target
@@ -22,7 +23,8 @@ from .target import Revision, Target, resolve_target
 
 @dataclass(frozen=True)
 class RevisionReport:
-    """One line of the audit's table: what a revision added to the data files, and whether it only added.
+    """One line of the audit's table: what a revision added to the data files, and whether it only added
+    (and its card, where there is one, counts right).
 
     Row counts are None where the bytes of that revision can't be had any more.
     """
@@ -38,8 +40,12 @@ class RevisionReport:
 
 @dataclass(frozen=True)
 class AuditReport:
-    """`ok` if every revision only grew and every row is valid and unique; `faults` are the first ones found,
-    `fault_count` is all of them; `rows` are those of the newest revision."""
+    """The verdict.
+
+    `ok` if every revision only grew, every row is valid and unique and every card's counts are right. `faults`
+    are the first ones found, those of the history before those of rows and cards; `fault_count` is all of them;
+    `rows` are those of the newest revision.
+    """
 
     ok: bool
     revisions: Sequence[RevisionReport]
@@ -56,25 +62,29 @@ def audit(target: str | PathLike[str] | Target, path: str = DATA_PATH) -> AuditR
     Memory doesn't grow with the files: they are streamed. Raises TargetError if the history can't be read.
     """
     place, series = resolve_target(target), Series(path)
-    faults = Faults()
+    history, rows, cards = Faults(), Faults(), Faults()
     revisions: list[Revision] = []
     try:
         revisions.extend(place.history(series))
     except HistoryError as error:
-        faults.add(Fault(place.name, "history", str(error), "the history as it was written"))
-    if not revisions and not faults:
+        history.add(Fault(place.name, "history", str(error), "the history as it was written"))
+    names = series.ordered({name for revision in revisions for name in revision.files})
+    if not names and not history:
         raise TargetError(f"{place.name}: no {path} in any revision; name the file with --path")
     check = RowCheck()
-    proofs: dict[str, FileProof] = {}
-    for name in series.ordered({p for revision in revisions for p in revision.files}):
-        proofs[name] = prove_file(place, name, revisions, check, faults)
-    faults.extend(check.duplicate_faults())
-    table = _table(revisions, proofs)
-    rows = (table[-1].rows or 0) if table else 0
-    return AuditReport(not faults, table, rows, faults.kept, faults.count, place.name, path)
+    proofs = {name: prove_file(place, name, revisions, check, faults=history, row_faults=rows) for name in names}
+    rows.extend(check.duplicate_faults())
+    wrong_cards = check_cards(place, series, revisions, proofs, cards)
+    table = _table(revisions, proofs, wrong_cards)
+    kept = [*history, *rows, *cards][:FAULTS_SHOWN]
+    count = history.count + rows.count + cards.count
+    total = (table[-1].rows or 0) if table else 0
+    return AuditReport(not count, table, total, kept, count, place.name, path)
 
 
-def _table(revisions: Sequence[Revision], proofs: dict[str, FileProof]) -> list[RevisionReport]:
+def _table(
+    revisions: Sequence[Revision], proofs: Mapping[str, FileProof], wrong_cards: Set[int]
+) -> list[RevisionReport]:
     table: list[RevisionReport] = []
     before: int | None = 0
     for number, revision in enumerate(revisions):
@@ -82,7 +92,7 @@ def _table(revisions: Sequence[Revision], proofs: dict[str, FileProof]) -> list[
         rows = None if None in counts else sum(count for count in counts if count is not None)
         added = None if rows is None or before is None else rows - before
         size = sum(revision.files[path].size for path in proofs if path in revision.files)
-        ok = all(number not in proof.broken for proof in proofs.values())
+        ok = number not in wrong_cards and all(number not in proof.broken for proof in proofs.values())
         table.append(RevisionReport(revision.id, revision.time, revision.author, added, rows, size, ok))
         before = rows
     return table

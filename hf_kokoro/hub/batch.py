@@ -56,10 +56,7 @@ def read_batch(rows: Rows) -> Batch:
 
 def refuse_if_faulty(batch: Batch) -> None:
     """Raise RowError with every fault, so that a batch goes in as a whole or not at all."""
-    hint = (
-        "nothing was written; correct the rows, or leave the faulty ones out with --skip-invalid "
-        "(skip_invalid=True)"
-    )
+    hint = "nothing was written; correct the rows, or leave the faulty ones out with --skip-invalid (skip_invalid=True)"
     batch.faults.raise_if_any("the batch is refused", RowError, hint)
 
 
@@ -96,14 +93,10 @@ def _from_file(path: Path) -> Iterable[tuple[str, bytes | None, Any]]:
                     yield (
                         where,
                         line,
-                        Fault(
-                            where, "", f"{len(line)} bytes that are no JSON object", "one JSON object a line"
-                        ),
+                        Fault(where, "", f"{len(line)} bytes that are no JSON object", "one JSON object a line"),
                     )
     except OSError as error:
-        raise SourceError(
-            f"{path}: can't be read ({error.strerror}); allowed: a JSON Lines file of rows"
-        ) from None
+        raise SourceError(f"{path}: can't be read ({error.strerror}); allowed: a JSON Lines file of rows") from None
     except BaseFormatError as error:
         raise SourceError(f"{path}: {error}") from None
 

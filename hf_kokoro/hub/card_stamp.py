@@ -15,7 +15,7 @@ from .lines import CHUNK
 from .target import CARD_PATH
 
 if TYPE_CHECKING:
-    from .plan import Growth
+    from .growth import Growth
 
 _STAMP = re.compile(rb"(?m)^(\s+description: )data-[0-9a-f]{16}(?=\r?$)")
 

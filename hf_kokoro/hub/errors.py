@@ -6,7 +6,12 @@ from ..errors import KokoroError
 
 
 class TargetError(KokoroError):
-    """The target can't be used as asked; nothing was changed."""
+    """The target can't be used as asked; nothing was changed. `kept` says where unsent rows are."""
+
+    kept = ""
+
+    def __str__(self) -> str:
+        return super().__str__() + (f"; {self.kept}" if self.kept else "")
 
 
 class LockedError(TargetError):

@@ -36,9 +36,7 @@ class Entry:
         return (json.dumps({"revision": self.id, **self._body()}, ensure_ascii=False) + "\n").encode()
 
     def _body(self) -> dict[str, Any]:
-        files = {
-            path: {"size": info.size, "sha256": info.sha256} for path, info in sorted(self.files.items())
-        }
+        files = {path: {"size": info.size, "sha256": info.sha256} for path, info in sorted(self.files.items())}
         return {
             "parent": self.parent,
             "time": self.time,

@@ -83,9 +83,7 @@ def read_ids(stream: Readable, path: str, offset: int = 0) -> list[bytes]:
         try:
             value = parse_object(line)
         except ValueError as error:
-            raise BaseFormatError(
-                _what_is_wrong(path, start, line, error), _fault_offset(start, error)
-            ) from None
+            raise BaseFormatError(_what_is_wrong(path, start, line, error), _fault_offset(start, error)) from None
         ids.append(line_id(line, value))
     return ids
 

@@ -10,13 +10,12 @@ A process that dies before 2 leaves staged files, which the next one deletes; on
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import shutil
 import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -26,8 +25,9 @@ from .atomic import TEMPORARY, make_folders, sync_folder, write_atomically, writ
 from .errors import CommitRace, HistoryError, LockedError, TargetError, VerifyError
 from .index import prefix_digests
 from .ledger import Entry, Ledger, new_entry
-from .lines import CHUNK
+from .patience import Patience
 from .segments import Series
+from .staging import write_grown
 from .target import CARD_PATH, MANIFEST_PATH, Change, Commit, FileInfo, Grow, Revision, Snapshot, Traffic
 
 FOLDER = ".hf_kokoro"
@@ -44,11 +44,9 @@ class LocalTarget:
     def __init__(self, folder: str | os.PathLike[str], lock_seconds: float = LOCK_SECONDS) -> None:
         self.folder = Path(folder).expanduser()
         if self.folder.exists() and not self.folder.is_dir():
-            raise TargetError(
-                f"target {str(folder)!r} is a file; allowed: a folder (name the file with --path)"
-            )
+            raise TargetError(f"target {str(folder)!r} is a file; allowed: a folder (name the file with --path)")
         self.name = str(folder)
-        self.traffic = Traffic()
+        self.traffic, self.patience = Traffic(), Patience()
         self._hidden = self.folder / FOLDER
         self._lock_seconds = lock_seconds
         self.ledger = Ledger(self._hidden / "history.jsonl")
@@ -56,11 +54,14 @@ class LocalTarget:
     def __repr__(self) -> str:
         return f"LocalTarget({self.name!r})"
 
-    def index_dir(self) -> Path:
-        return self._hidden / "index"
+    def index_dir(self, *, readonly: bool = False) -> Path | None:
+        return None if readonly else self._hidden / "index"
 
     @contextmanager
-    def exclusive(self) -> Iterator[None]:
+    def exclusive(self, *, readonly: bool = False) -> Iterator[None]:
+        if readonly:
+            yield
+            return
         try:
             make_folders(self._hidden)
             lock = FileLock(self._hidden / "lock", timeout=self._lock_seconds)
@@ -70,9 +71,7 @@ class LocalTarget:
                 f"{self.name}: another process has been writing for {self._lock_seconds:g} s; wait or stop it"
             ) from None
         except OSError as error:
-            raise TargetError(
-                f"{self.name}: can't be written ({error.strerror}); check the folder's rights"
-            ) from None
+            raise TargetError(f"{self.name}: can't be written ({error.strerror}); check the folder's rights") from None
         try:
             self._recover()
             yield
@@ -95,9 +94,7 @@ class LocalTarget:
                     0,
                 )
         small = {
-            path: self._file(path).read_bytes()
-            for path in (CARD_PATH, MANIFEST_PATH)
-            if self._file(path).is_file()
+            path: self._file(path).read_bytes() for path in (CARD_PATH, MANIFEST_PATH) if self._file(path).is_file()
         }
         if not readonly and files and (last is None or not _same(last, files)):
             last = self._record_found(last, files)
@@ -130,15 +127,16 @@ class LocalTarget:
         self._carry_out()
         for path, info in grown.items():
             if self._file(path).stat().st_size != info.size:
-                raise VerifyError(
-                    f"{self.name}: {path} is not {info.size} bytes after the commit; is it being edited?"
-                )
+                raise VerifyError(f"{self.name}: {path} is not {info.size} bytes after the commit; is it being edited?")
         return Commit(entry.id)
 
     def history(self, series: Series) -> Iterator[Revision]:
-        """The recorded revisions; then one called "now" if the files hold more than the last of them."""
-        parent = ""
-        entry: Entry | None = None
+        """The recorded revisions; then one called "now" if the files hold more than the last of them.
+
+        Only the last one has a card: a folder doesn't keep old cards.
+        """
+        parent, last = "", None
+        recorded: dict[str, FileInfo] = {}
         for entry in self._complete_ledger():
             if entry.parent != parent or entry.computed_id() != entry.id:
                 raise HistoryError(
@@ -146,21 +144,24 @@ class LocalTarget:
                     "the history itself was edited; put it back from a copy",
                     0,
                 )
+            if last is not None:
+                yield last
             parent = entry.id
-            files = {path: info for path, info in entry.files.items() if path in series}
-            yield Revision(entry.id, entry.time, AUTHORS[entry.kind], files)
+            recorded = {path: info for path, info in entry.files.items() if path in series}
+            last = Revision(entry.id, entry.time, AUTHORS[entry.kind], recorded)
         now = {path: FileInfo(self._file(path).stat().st_size) for path in self._data_files(series)}
-        recorded = {p: i.size for p, i in entry.files.items() if p in series} if entry else {}
-        if {path: info.size for path, info in now.items()} != recorded and (now or recorded):
-            yield Revision("now", "", AUTHORS["found"], now)
+        if {path: info.size for path, info in now.items()} != {p: info.size for p, info in recorded.items()}:
+            if last is not None:
+                yield last
+            last = Revision("now", "", AUTHORS["found"], now)
+        if last is not None:
+            card = self._file(CARD_PATH)
+            extra = {CARD_PATH: FileInfo(card.stat().st_size)} if card.is_file() else {}
+            yield replace(last, files={**last.files, **extra})
 
     def open(self, revision: Revision, path: str) -> BinaryIO:
         file = self._file(path)
-        if (
-            path not in revision.files
-            or not file.is_file()
-            or file.stat().st_size != revision.files[path].size
-        ):
+        if path not in revision.files or not file.is_file() or file.stat().st_size != revision.files[path].size:
             raise TargetError(
                 f"{self.name}: {path} at {revision.id[:12]} is not kept; a folder has only the newest bytes"
             )
@@ -174,9 +175,7 @@ class LocalTarget:
         if not self.folder.is_dir():
             return []
         folder = (self.folder / series.path).parent
-        found = (
-            file.relative_to(self.folder).as_posix() for file in folder.glob("*.jsonl") if file.is_file()
-        )
+        found = (file.relative_to(self.folder).as_posix() for file in folder.glob("*.jsonl") if file.is_file())
         return series.ordered(found)
 
     def _proven(self, path: str, file: Path, known: FileInfo | None) -> FileInfo:
@@ -188,28 +187,19 @@ class LocalTarget:
             raise HistoryError(
                 f"{self.name}: the first {known.size} bytes of {path} are no longer those of the last append "
                 f"(the file has {size} bytes now); nothing was written; put the file back from a copy (the "
-                f"audit shows what broke), or, if the change is wanted, delete {FOLDER}/ to start a new history",
+                f"audit shows what broke), or, if the change is wanted, delete {FOLDER}/ for a new history",
                 offset,
             )
         return FileInfo(size, sha256=digests[size].hex())
 
-    def _stage_growth(self, change: Grow, base: Snapshot, temporary: Path) -> FileInfo:
+    def _stage_growth(self, change: Grow, base: Snapshot, staged: Path) -> FileInfo:
         """Write old bytes + tail to the staged file and check that the old bytes were the proven ones."""
         known = base.files.get(change.path)
-        digest = hashlib.sha256()
-        with temporary.open("xb") as out:
-            if known:
-                source = base.local[change.path]
-                _copy_digested(source, out, digest)
-                if digest.hexdigest() != known.sha256:
-                    raise CommitRace(f"{self.name}: {change.path} changed while it was read")
-                shutil.copymode(source, temporary)
-            out.write(change.tail)
-            digest.update(change.tail)
-            out.flush()
-            os.fsync(out.fileno())
+        copied, info = write_grown(base.local[change.path] if known else None, change.tail, staged)
+        if known and copied != known.sha256:
+            raise CommitRace(f"{self.name}: {change.path} changed while it was read")
         self.traffic.sent += len(change.tail)
-        return FileInfo((known.size if known else 0) + len(change.tail), sha256=digest.hexdigest())
+        return info
 
     def _staging_name(self, path: str) -> Path:
         """A name for the new version of a file, on the file system where a rename can put it in place."""
@@ -277,10 +267,3 @@ class LocalTarget:
 
 def _same(last: Entry, files: dict[str, FileInfo]) -> bool:
     return all(last.files.get(path) == info for path, info in files.items())
-
-
-def _copy_digested(source: Path, out: BinaryIO, digest: hashlib._Hash) -> None:
-    with source.open("rb") as stream:
-        while chunk := stream.read(CHUNK):
-            digest.update(chunk)
-            out.write(chunk)

@@ -2,42 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from .batch import NewRow
+from .card_counts import grown_card
 from .card_stamp import restamped_card
+from .growth import ExtraFiles, Growth
 from .index import index_file
+from .manifest import grown_manifest
 from .segments import Series, split_lines
-from .target import Change, Grow, Put, Snapshot
-
-
-@dataclass(frozen=True)
-class Growth:
-    """What a commit is about to do, for whoever adds files to it (the card, figures).
-
-    `tails` maps data files to the bytes they gain; `sizes` and `rows` describe every data file as it will be;
-    `local` are the data files as they are now, `small` the card's and the manifest's bytes as they are now.
-    """
-
-    series: Series
-    rows_added: int
-    rows_total: int
-    tails: Mapping[str, bytes]
-    sizes: Mapping[str, int]
-    rows: Mapping[str, int]
-    local: Mapping[str, Path]
-    small: Mapping[str, bytes]
-
-
-ExtraFiles = Callable[[Growth], Mapping[str, bytes]]
-"""Gives more files (path in the target to content) for the same commit; called again after a conflict."""
+from .target import CARD_PATH, MANIFEST_PATH, Change, Grow, Put, Snapshot
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The changes of a commit (none if every row is there already) and what a report needs; `new` are row ids."""
+    """The changes of a commit (none if every row is there) and what a report needs; `new` are row ids."""
 
     changes: Sequence[Change]
     new: frozenset[bytes]
@@ -61,9 +42,7 @@ def plan_append(
 ) -> Plan:
     """Leave out the rows that `base` holds, place the others. Raises BaseFormatError if a file can't grow."""
     indexes = {
-        path: index_file(
-            base.local[path], path, index_dir / f"{path.replace('/', '__')}.ids" if index_dir else None
-        )
+        path: index_file(base.local[path], path, index_dir / f"{path.replace('/', '__')}.ids" if index_dir else None)
         for path in series.ordered(base.files)
     }
     new = [row for row in rows if not any(row.id in index for index in indexes.values())]
@@ -73,10 +52,21 @@ def plan_append(
         return Plan([], frozenset(), duplicates, total, {})
     growth = _place(base, series, new, counts, segment_bytes)
     changes: list[Change] = [Grow(path, tail) for path, tail in growth.tails.items()]
-    files = {**restamped_card(growth), **(extra(growth) if extra else {})}
+    files = {**_small_files(growth), **(extra(growth) if extra else {})}
     changes += [Put(path, content) for path, content in files.items()]
     grown = {path: len(tail) for path, tail in growth.tails.items()}
     return Plan(changes, frozenset(row.id for row in new), duplicates, growth.rows_total, grown)
+
+
+def _small_files(growth: Growth) -> dict[str, bytes]:
+    """The card and the manifest, where there are any and they have to change."""
+    small = dict(growth.small)
+    small |= restamped_card(growth)
+    if CARD_PATH in small:
+        small[CARD_PATH] = grown_card(growth, small[CARD_PATH])
+    if MANIFEST_PATH in small:
+        small[MANIFEST_PATH] = grown_manifest(growth, small[MANIFEST_PATH])
+    return {path: content for path, content in small.items() if content != growth.small.get(path)}
 
 
 def _place(

@@ -21,20 +21,12 @@ class Series:
 
     def __post_init__(self) -> None:
         pure = PurePosixPath(self.path)
-        if (
-            pure.is_absolute()
-            or ".." in pure.parts
-            or str(pure) != self.path
-            or not pure.name.endswith(".jsonl")
-        ):
+        if pure.is_absolute() or ".." in pure.parts or str(pure) != self.path or not pure.name.endswith(".jsonl"):
             raise UsageError(
-                f"path {self.path!r} can't be used; allowed: a relative path with / between folders that "
-                "ends in .jsonl"
+                f"path {self.path!r} can't be used; allowed: a relative path with / between folders that ends in .jsonl"
             )
         if any(part.startswith(".") for part in pure.parts):
-            raise UsageError(
-                f"path {self.path!r} is hidden, so datasets would not load it; use a name without a dot"
-            )
+            raise UsageError(f"path {self.path!r} is hidden, so datasets would not load it; use a name without a dot")
 
     @property
     def stem(self) -> str:

@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import BinaryIO, Protocol, runtime_checkable
+from urllib.parse import unquote
 
 from ..errors import UsageError
+from .patience import Patience
 from .segments import Series
 
 CARD_PATH = "README.md"
@@ -72,6 +74,8 @@ class Commit:
 
     revision: str
     pr_url: str | None = None
+    existed: bool = False
+    """True if nothing was sent because an open pull request proposes exactly this already."""
 
 
 @dataclass(frozen=True)
@@ -101,13 +105,19 @@ class Target(Protocol):
     remote: bool
     """True if rows can be stuck on this side (then they are kept in the spool)."""
     traffic: Traffic
+    patience: Patience
+    """How long reading and appending are tried again."""
 
-    def exclusive(self) -> AbstractContextManager[None]:
-        """Keep other writers of this machine out. The lock belongs to the process and dies with it."""
+    def exclusive(self, *, readonly: bool = False) -> AbstractContextManager[None]:
+        """Keep other writers of this machine out. The lock belongs to the process and dies with it.
+
+        With `readonly` the target itself is not touched, not even to finish what a killed process began.
+        """
 
     def snapshot(self, series: Series, *, readonly: bool = False) -> Snapshot:
         """Pin the newest revision, prove the files of the series and hold them locally.
 
+        With `readonly` nothing is made or put on record; a target that doesn't exist is then an empty one.
         Raises HistoryError if bytes on record were changed, AccessError, OutcomeUnknown, RateLimited.
         """
 
@@ -117,8 +127,8 @@ class Target(Protocol):
         Raises CommitRace if `base` is no longer the newest revision, OutcomeUnknown, VerifyError, ....
         """
 
-    def index_dir(self) -> Path:
-        """Where the row index of this target may be kept."""
+    def index_dir(self, *, readonly: bool = False) -> Path | None:
+        """Where the row index of this target may be kept; None if that would change the target."""
 
     def history(self, series: Series) -> Iterator[Revision]:
         """Every revision, oldest first, with the files of the series (and the card) it had."""
@@ -127,29 +137,47 @@ class Target(Protocol):
         """Stream a file as it was at a revision. Raises TargetError if that can't be had any more."""
 
 
-def resolve_target(target: str | PathLike[str] | Target) -> Target:
+@dataclass(frozen=True)
+class HubOptions:
+    """What only a Hub repo has: the branch, the token, pull requests, and whether a new repo is private."""
+
+    branch: str | None = None
+    token: str | None = field(default=None, repr=False)
+    pr: bool = False
+    private: bool = True
+
+
+def resolve_target(target: str | PathLike[str] | Target, options: HubOptions | None = None) -> Target:
     """`./folder`, `user/repo`, `hf://datasets/user/repo@branch`, a Path or a Target to a Target.
 
-    As in `datasets.load_dataset`, an existing folder wins over a repo of the same name.
+    As in `datasets.load_dataset`, an existing folder wins over a repo of the same name. Raises UsageError for
+    Hub options with a folder, or with a Target, which has its own.
     """
+    options = options or HubOptions()
     if isinstance(target, str):
         if target.startswith("hf://"):
             match = _HUB_URL.match(target)
             if not match:
-                raise UsageError(
-                    f"target {target!r} can't be read; allowed: hf://datasets/user/repo or ...@branch"
-                )
-            return _hub_target(match["repo"], match["branch"])
+                raise UsageError(f"target {target!r} can't be read; allowed: hf://datasets/user/repo or ...@branch")
+            return _hub_target(match["repo"], unquote(match["branch"] or ""), options)
         if _HUB_ID.match(target) and not Path(target).is_dir():
-            return _hub_target(target, None)
-    elif not isinstance(target, PathLike):
-        return target
-    from .local import LocalTarget
+            return _hub_target(target, "", options)
+    if options.pr or options.branch is not None or not options.private:
+        raise UsageError(
+            f"{target}: a branch, pull request or public repo only exists on the Hub; leave those options out, or "
+            "write the target as user/repo"
+        )
+    if isinstance(target, str | PathLike):
+        from .local import LocalTarget
 
-    return LocalTarget(target)
+        return LocalTarget(target)
+    return target
 
 
-def _hub_target(repo_id: str, branch: str | None) -> Target:
+def _hub_target(repo_id: str, branch: str, options: HubOptions) -> Target:
     from .remote import HubTarget
 
-    return HubTarget(repo_id, branch=branch or "main")
+    if branch and options.branch not in (None, branch):
+        raise UsageError(f"two branches: {branch!r} in the target and {options.branch!r} beside it; give one")
+    branch = branch or options.branch or "main"
+    return HubTarget(repo_id, branch, options.token, pr=options.pr, private=options.private)

@@ -1,0 +1,199 @@
+"""The counts in a card: found by position in its YAML, so that an update changes those digits and nothing else.
+
+`datasets` refuses to load a split whose number of rows is not the card's `num_examples`, so counts have to move in
+the same commit as the rows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import yaml
+
+from ..schema.miti_st import ROWS_FEATURES
+from .errors import TargetError
+from .growth import Growth
+from .lines import parse_object
+from .segments import Series
+from .target import CARD_PATH
+
+_FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)(?:\r?\n)---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
+_DEFAULT = "default"
+
+
+@dataclass(frozen=True)
+class SplitCount:
+    """What a card says of one split: where `num_examples` stands, and which files the split is made of."""
+
+    config: str
+    split: str
+    num_examples: int
+    patterns: tuple[str, ...]
+
+    def takes(self, path: str) -> bool:
+        return not self.patterns or any(matches(pattern, path) for pattern in self.patterns)
+
+    def only_of(self, series: Series) -> bool:
+        """Whether the split can hold nothing but this series, so that its count must be the series' rows."""
+        return bool(self.patterns) and all(p == series.glob or p in series for p in self.patterns)
+
+
+@dataclass(frozen=True)
+class _Edit:
+    start: int
+    end: int
+    text: str
+
+
+def split_counts(card: bytes) -> list[SplitCount]:
+    """Every split of the card that states a number of rows; none if the card can't be read."""
+    return [count for count, _ in _Card(card).counts()]
+
+
+def matches(pattern: str, path: str) -> bool:
+    """Whether a `data_files` pattern takes in a path: `*` stays within a folder, `**` doesn't."""
+    parts = re.split(r"(\*\*/|\*\*|\*|\?)", pattern.removeprefix("./"))
+    wild = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    return re.fullmatch("".join(wild.get(part) or re.escape(part) for part in parts), path) is not None
+
+
+def grown_card(growth: Growth, card: bytes) -> bytes:
+    """The card with the counts, sizes and file patterns that fit the data after `growth`; else unchanged.
+
+    Raises TargetError if the card lists the data files in a way that leaves a new segment out.
+    """
+    parsed = _Card(card)
+    edits = [*parsed.pattern_edits(growth), *parsed.count_edits(growth)]
+    return parsed.edited(edits)
+
+
+class _Card:
+    """A card's text and the YAML nodes of its front matter, with their positions."""
+
+    def __init__(self, card: bytes) -> None:
+        self._original = card
+        self._text, self._root, self._offset = "", None, 0
+        try:
+            self._text = card.decode("utf-8")
+            match = _FRONT_MATTER.match(self._text)
+            if match:
+                self._offset = match.start(1)
+                self._root = yaml.compose(match[1], Loader=yaml.SafeLoader)
+        except (UnicodeDecodeError, yaml.YAMLError):
+            self._root = None  # not ours to mend: the Hub shows its owner what is wrong with it
+
+    def counts(self) -> Iterator[tuple[SplitCount, yaml.MappingNode]]:
+        """Each split that has `num_examples`, with the node of its dataset_info."""
+        listed = self._data_files()
+        known = {(config, split): patterns for config, split, patterns in listed}
+        for info in _items(_get(self._root, "dataset_info")):
+            config = _scalar(_get(info, "config_name")) or _DEFAULT
+            for split in _items(_get(info, "splits")):
+                name, number = _scalar(_get(split, "name")) or "", _scalar(_get(split, "num_examples"))
+                if number is None or not number.isdigit() or not isinstance(info, yaml.MappingNode):
+                    continue
+                if (config, name) not in known and (listed or config != _DEFAULT):
+                    continue  # its files are not named, so they can't be told to be ours
+                yield SplitCount(config, name, int(number), known.get((config, name), ())), info
+
+    def pattern_edits(self, growth: Growth) -> Iterator[_Edit]:
+        """Widen `data/pilot.jsonl` to `data/pilot*.jsonl` where a segment begins that it would leave out."""
+        new = [path for path in growth.tails if path not in growth.local]
+        for config, _, scalars in self._data_file_nodes():
+            patterns = [node.value for node in scalars]
+            if not any(matches(pattern, growth.series.path) for pattern in patterns):
+                continue
+            if all(any(matches(pattern, path) for pattern in patterns) for path in new):
+                continue
+            exact = [node for node in scalars if node.value == growth.series.path]
+            if not exact:
+                raise TargetError(
+                    f"{CARD_PATH}: data_files of config {config!r} would leave out {new[0]}; nothing was written; "
+                    f"write {growth.series.glob!r} there"
+                )
+            yield self._replace(exact[0], growth.series.glob)
+
+    def count_edits(self, growth: Growth) -> Iterator[_Edit]:
+        """New numbers for every split that the grown files belong to."""
+        for count, info in self.counts():
+            if not (count.takes(growth.series.path) or any(count.takes(path) for path in growth.tails)):
+                continue
+            split = next(s for s in _items(_get(info, "splits")) if _scalar(_get(s, "name")) == count.split)
+            total = growth.rows_total if count.only_of(growth.series) else count.num_examples + growth.rows_added
+            yield self._replace(_get(split, "num_examples"), str(total))
+            sizes = [
+                (_get(split, "num_bytes"), _arrow_bytes),
+                (_get(info, "dataset_size"), _arrow_bytes),
+                (_get(info, "download_size"), _file_bytes),
+            ]
+            for node, measure in sizes:
+                former = _scalar(node)
+                if former is not None and former.isdigit():
+                    yield self._replace(node, str(int(former) + measure(growth.tails)))
+
+    def edited(self, edits: Iterable[_Edit]) -> bytes:
+        text = self._text
+        # an alias is the same place twice, and later places first, so that earlier ones stay where they are
+        for edit in sorted(set(edits), key=lambda edit: edit.start, reverse=True):
+            text = text[: edit.start] + edit.text + text[edit.end :]
+        return text.encode("utf-8") if text != self._text else self._original
+
+    def _data_files(self) -> list[tuple[str, str, tuple[str, ...]]]:
+        return [
+            (config, split, tuple(node.value for node in scalars)) for config, split, scalars in self._data_file_nodes()
+        ]
+
+    def _data_file_nodes(self) -> Iterator[tuple[str, str, list[yaml.ScalarNode]]]:
+        """(config, split, pattern nodes) of each `data_files` entry."""
+        for config in _items(_get(self._root, "configs")):
+            name = _scalar(_get(config, "config_name")) or _DEFAULT
+            files = _get(config, "data_files")
+            plain: list[yaml.ScalarNode] = []
+            for entry in files.value if isinstance(files, yaml.SequenceNode) else [files]:
+                if isinstance(entry, yaml.ScalarNode):
+                    plain.append(entry)
+                elif isinstance(entry, yaml.MappingNode):
+                    paths = _get(entry, "path")
+                    nodes = paths.value if isinstance(paths, yaml.SequenceNode) else [paths]
+                    scalars = [node for node in nodes if isinstance(node, yaml.ScalarNode)]
+                    yield name, _scalar(_get(entry, "split")) or "train", scalars
+            if plain:
+                yield name, "train", plain
+
+    def _replace(self, node: yaml.Node | None, value: str) -> _Edit:
+        assert isinstance(node, yaml.ScalarNode)
+        quote = node.style if node.style in ('"', "'") else ""
+        start, end = self._offset + node.start_mark.index, self._offset + node.end_mark.index
+        return _Edit(start, end, f"{quote}{value}{quote}")
+
+
+def _get(node: yaml.Node | None, key: str) -> yaml.Node | None:
+    if isinstance(node, yaml.MappingNode):
+        for name, value in node.value:
+            if isinstance(name, yaml.ScalarNode) and name.value == key:
+                return value  # type: ignore[no-any-return]
+    return None
+
+
+def _items(node: yaml.Node | None) -> Sequence[yaml.Node]:
+    """The items of a list; a single mapping counts as a list of one (dataset_info may be either)."""
+    if isinstance(node, yaml.SequenceNode):
+        return node.value  # type: ignore[no-any-return]
+    return [node] if isinstance(node, yaml.MappingNode) else []
+
+
+def _scalar(node: yaml.Node | None) -> str | None:
+    return node.value if isinstance(node, yaml.ScalarNode) else None
+
+
+def _arrow_bytes(tails: Mapping[str, bytes]) -> int:
+    """Bytes of the new rows as `datasets` counts them: in Arrow, with the published features."""
+    rows = [parse_object(line) for tail in tails.values() for line in tail.split(b"\n") if line.strip()]
+    return int(pa.Table.from_pylist(rows, schema=ROWS_FEATURES.arrow_schema).nbytes)
+
+
+def _file_bytes(tails: Mapping[str, bytes]) -> int:
+    return sum(map(len, tails.values()))

@@ -1,0 +1,182 @@
+"""A local copy of a Hub branch's data files: what we know them to be, byte for byte.
+
+The copy makes two things cheap. An append fetches only what others added, and a history that was rewritten is
+noticed, because the bytes on the Hub no longer start with ours.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from huggingface_hub import constants
+
+from .atomic import make_folders, write_atomically
+from .errors import HistoryError, OutcomeUnknown
+from .staging import content_matches, file_matches
+from .target import FileInfo
+
+Fetch = Callable[[str, int], Iterator[bytes]]
+"""Bytes of a file (path) from an offset to its end at the pinned revision."""
+
+
+def cache_root() -> Path:
+    """Where mirrors and the spool live: `HF_KOKORO_CACHE`, else `hf-kokoro` in `HF_HOME`."""
+    given = os.environ.get("HF_KOKORO_CACHE")
+    return Path(given).expanduser() if given else Path(constants.HF_HOME) / "hf-kokoro"
+
+
+def folder_name(*parts: str) -> str:
+    """One readable, unique folder name for an endpoint, repo and branch."""
+    readable = re.sub(r"[^A-Za-z0-9.-]+", "-", "--".join(parts[1:])).strip("-.")
+    return f"{readable[:80]}-{hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]}"
+
+
+class Mirror:
+    """The copy of one branch. Only used under the target's lock."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._notes_file = folder / "proven.json"
+
+    def file(self, path: str) -> Path:
+        return self.folder / "files" / path
+
+    def known(self, path: str) -> int | None:
+        """Bytes of the file we hold, None if we hold none."""
+        with suppress(FileNotFoundError):
+            return self.file(path).stat().st_size
+        return None
+
+    def prove(self, path: str, remote: FileInfo, fetch: Fetch) -> Path:
+        """A local file with exactly the remote bytes, fetching only what is missing.
+
+        Raises HistoryError with the first differing byte if the remote doesn't start with what we hold.
+        """
+        file, size = self.file(path), self.known(path)
+        if size is None:
+            self._download(path, remote, fetch, keep=0)
+        elif size != remote.size or not self._is(path, remote):
+            if size < remote.size and self._download(path, remote, fetch, keep=size):
+                return file
+            raise self._rewritten(path, remote, fetch)
+        return file
+
+    def adopt(self, path: str, staged: Path, info: FileInfo) -> None:
+        """Take a file that we just committed, and read back, as the new copy."""
+        file = self.file(path)
+        make_folders(file.parent)
+        os.replace(staged, file)
+        self._note(path, info)
+
+    def small(self, path: str, remote: FileInfo, fetch: Fetch) -> bytes:
+        """A small file, from the copy if its digest is the remote's."""
+        file = self.folder / "small" / path
+        with suppress(FileNotFoundError):
+            content = file.read_bytes()
+            if content_matches(content, remote):
+                return content
+        content = b"".join(fetch(path, 0))
+        if not content_matches(content, remote):
+            raise OutcomeUnknown(f"{path}: {len(content)} bytes came that are not those of the pinned revision")
+        make_folders(file.parent)
+        write_atomically(file, content)
+        return content
+
+    def staging(self, path: str) -> Path:
+        """A new place for the next version of a file; it keeps the name, which the client shows."""
+        folder = self.folder / "staged" / uuid.uuid4().hex[:12]
+        make_folders(folder)
+        return folder / Path(path).name
+
+    def clean(self) -> None:
+        """Delete what is half written, by us or by a process that was killed."""
+        shutil.rmtree(self.folder / "staged", ignore_errors=True)
+
+    def _download(self, path: str, remote: FileInfo, fetch: Fetch, *, keep: int) -> bool:
+        """Our first `keep` bytes + the remote's rest; taken only if the whole has the remote's digest."""
+        staged = self.staging(path)
+        try:
+            if keep:
+                shutil.copyfile(self.file(path), staged)
+            with staged.open("ab") as out:
+                for chunk in fetch(path, keep):
+                    out.write(chunk)
+                out.flush()
+                os.fsync(out.fileno())
+            if not file_matches(staged, remote):
+                if keep:
+                    return False
+                raise OutcomeUnknown(f"{path}: the download is not the file of the pinned revision; try again")
+            self.adopt(path, staged, remote)
+            return True
+        finally:
+            staged.unlink(missing_ok=True)
+            staged.parent.rmdir()
+
+    def _rewritten(self, path: str, remote: FileInfo, fetch: Fetch) -> HistoryError:
+        offset = self._first_difference(path, fetch)
+        held = self.known(path)
+        return HistoryError(
+            f"{path} byte {offset}: the file on the Hub ({remote.size} bytes) does not start with the {held} "
+            "bytes that were there before: its history was rewritten or cut; nothing was written; ways out: see "
+            "what happened with `hf-kokoro audit`, put the former bytes back (a copy is in "
+            f"{self.file(path)}), or, if the change is wanted, delete that copy",
+            offset,
+        )
+
+    def held(self) -> list[str]:
+        """Paths of the files we hold."""
+        root = self.folder / "files"
+        return sorted(file.relative_to(root).as_posix() for file in root.rglob("*") if file.is_file())
+
+    def removed(self, path: str) -> HistoryError:
+        """The error for a file that was there and is gone."""
+        return HistoryError(
+            f"{path} byte 0: the file is no longer on the Hub, where it had {self.known(path)} bytes; nothing "
+            f"was written; ways out: put it back (a copy is in {self.file(path)}), or, if the change is wanted, "
+            "delete that copy",
+            0,
+        )
+
+    def _first_difference(self, path: str, fetch: Fetch) -> int:
+        offset = 0
+        with self.file(path).open("rb") as ours:
+            for theirs in fetch(path, 0):
+                mine = ours.read(len(theirs))
+                if mine != theirs:
+                    differ = (i for i, (a, b) in enumerate(zip(mine, theirs, strict=False)) if a != b)
+                    return offset + next(differ, len(mine))
+                offset += len(theirs)
+        return offset
+
+    def _is(self, path: str, remote: FileInfo) -> bool:
+        """Whether our copy has the remote's digest; one that was proven and not touched since isn't read again."""
+        note = self._notes().get(path)
+        stat = self.file(path).stat()
+        digest = remote.sha256 or remote.git
+        if note and note == [stat.st_size, stat.st_mtime_ns, digest]:
+            return True
+        if not file_matches(self.file(path), remote):
+            return False
+        self._note(path, remote)
+        return True
+
+    def _notes(self) -> dict[str, list[int | str | None]]:
+        try:
+            notes: dict[str, list[int | str | None]] = json.loads(self._notes_file.read_bytes())
+            return notes
+        except (OSError, ValueError):
+            return {}
+
+    def _note(self, path: str, info: FileInfo) -> None:
+        stat = self.file(path).stat()
+        notes = self._notes() | {path: [stat.st_size, stat.st_mtime_ns, info.sha256 or info.git]}
+        write_atomically(self._notes_file, json.dumps(notes).encode())

@@ -88,7 +88,9 @@ def _print(found: dict[str, Any], min_answers: int, reports: list[JudgeReport]) 
             f"journal: a torn last line of {found['healed_bytes']} bytes was removed; its answer is judged again"
         )
     for report in reports:
-        print(f"{report.judge_model}: judged {report.judged}, in the journal before {report.already}")
+        if report.asked < report.given:
+            print(f"{report.given - report.asked} answers stand there again under another id: judged once")
+        print(f"{report.judge_model}: judged {report.judged}, {report.already} were in the journal")
         print("  " + ", ".join(f"{status} {count}" for status, count in sorted(report.statuses.items())))
         for line in report.advice():
             print(f"  {line}")

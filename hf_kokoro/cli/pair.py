@@ -96,6 +96,10 @@ def _print(report: Any, model: str, unused: int, out: Path) -> None:
             print(f"  {count} {reason}")
     if report.pairs_capped:
         print(f"  {report.pairs_capped} pairs left out by --max-per-therapist")
+    if report.pairs_repeated:
+        print(
+            f"  {report.pairs_repeated} rows repeat another id's row: the source lists them twice"
+        )
     if report.blank_answers:
         print(f"  {report.blank_answers} blank answers are no answers")
     if unused:

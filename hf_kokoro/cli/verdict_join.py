@@ -90,8 +90,8 @@ def source_of_journal(journal: Path, source: str | None) -> tuple[str, CounselCh
         ) from error
     if chat.digest != origin.sha256:
         raise SourceError(
-            f"{found}: its content changed since {journal.name} was made; judge it again (only what is new is "
-            f"sent), or name it with --source to use the verdicts whose texts are still there"
+            f"{found}: changed since {journal.name} was made; judge it again (only what is new is "
+            "sent), or name it with --source to use the verdicts whose texts are still there"
         )
     return found, chat
 

@@ -16,7 +16,9 @@ class JudgeReport:
     """What a run did. `statuses` counts every answer asked for, those judged before included."""
 
     judge_model: str
+    given: int = 0
     asked: int = 0
+    """Different answers to different questions among those given: a text that stands twice is judged once."""
     judged: int = 0
     already: int = 0
     statuses: Counter[str] = field(default_factory=Counter)
@@ -50,6 +52,7 @@ class JudgeReport:
         """For `--json`."""
         return {
             "judge_model": self.judge_model,
+            "given": self.given,
             "asked": self.asked,
             "judged": self.judged,
             "already": self.already,
@@ -113,4 +116,4 @@ def report_on(
     keys = {item_key(item, judge, repeat) for item in wanted}
     statuses = Counter(journal.statuses.get(key, "missing") for key in keys)
     done = len(keys) - statuses["missing"]
-    return JudgeReport(judge.judge_model, len(keys), judged, done - judged, statuses)
+    return JudgeReport(judge.judge_model, len(wanted), len(keys), judged, done - judged, statuses)

@@ -38,6 +38,8 @@ class PairReport:
     """Questions that lost all of their pairs to the cap per therapist."""
     pairs_below_margin: int = 0
     pairs_capped: int = 0
+    pairs_repeated: int = 0
+    """Pairs equal, word for word, to one of another question id: the source lists some questions twice."""
     blank_answers: int = 0
     unscored_answers: int = 0
     margins: dict[int, int] = field(default_factory=dict)
@@ -82,6 +84,8 @@ def make_rows(
         report.capped_out = len(lost)
         report.with_rows -= len(lost)
         pairs = kept
+    texts = {(pair.source.prompt, pair.chosen.text, pair.rejected.text) for pair in pairs}
+    report.pairs_repeated = len(pairs) - len(texts)
     rows = [row_of(pair, source_dataset, license_name) for pair in pairs]
     faults = Faults()
     for number, row in enumerate(rows, start=1):

@@ -75,7 +75,7 @@ def _print(report: AppendReport) -> None:
         print(f"left out {_rows(report.rejected, 'faulty row')}{kept}")
     already = f"; {report.duplicates} were there already or came twice" if report.duplicates else ""
     if report.added:
-        former = f" ({report.from_spool} of them from the spool)" if report.from_spool else ""
+        former = f" (with {_rows(report.from_spool, 'row')} from the spool)" if report.from_spool else ""
         verb = "would add" if report.dry_run else "proposed" if report.pr_url else "added"
         print(f"{verb} {_rows(report.added, 'row')} to {report.target}{former}{already}")
         for name, size in report.files.items():

@@ -77,11 +77,12 @@ def _with_repo(double: HubDouble, request: Request, repo_id: str, rest: list[str
         case ["GET", "discussions", number]:
             return _discussion(repo, int(number))
         case [_, kind, revision, *path]:
-            return _at_revision(double, request, repo, kind, revision, "/".join(path))
+            return _at_revision(double, request, repo, (kind, revision, "/".join(path)))
     return _json({"error": "Not Found"}, 404)
 
 
-def _at_revision(double: HubDouble, request: Request, repo: Repo, kind: str, revision: str, path: str) -> Reply:
+def _at_revision(double: HubDouble, request: Request, repo: Repo, asked: tuple[str, str, str]) -> Reply:
+    kind, revision, path = asked
     commit = repo.at(revision)
     if commit is None:
         return _missing("RevisionNotFound", f"Invalid rev id: {revision}")

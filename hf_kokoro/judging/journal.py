@@ -12,7 +12,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from io import BufferedRandom
+from io import FileIO
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -50,17 +50,7 @@ class Journal:
 
     def append(self, verdict: Verdict) -> None:
         """Write one verdict. After it returns, killing the process can't lose it."""
-        start = self._file.tell()
-        try:
-            self._file.write(verdict.line().encode("ascii"))
-            self._file.flush()
-        except OSError as error:
-            # a full disk may have taken half a line; take it back, so that what stands there stays whole
-            with suppress(OSError):
-                os.ftruncate(self._file.fileno(), start)
-            raise JournalError(
-                f"{self.path}: can't be written ({error.strerror}); free some space, run again"
-            ) from error
+        self._write(verdict.line().encode("ascii"))
         self.statuses[verdict.key] = verdict.status
         if time.monotonic() - self._synced_at >= self._sync_seconds:
             self._sync()
@@ -79,27 +69,38 @@ class Journal:
     ) -> None:
         self.close()
 
-    def _open(self) -> BufferedRandom:
+    def _open(self) -> FileIO:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            file = open(self.path, "a+b")  # noqa: SIM115 (close() ends it)
+            file = open(self.path, "a+b", buffering=0)  # noqa: SIM115 (close() ends it)
         except OSError as error:
             raise JournalError(f"{self.path}: can't be opened ({error.strerror})") from error
         if not _lock(file.fileno()):
             file.close()
-            raise JournalError(
-                f"{self.path}: in use by another process; wait for it, or give another --journal"
-            )
+            raise JournalError(f"{self.path}: in use by another process; wait for it, or give another --journal")
         return file
 
     def _load(self) -> None:
         self._file.seek(0)
-        data = self._file.read()
+        data = self._file.readall()
         whole = data.rfind(b"\n") + 1
         for verdict in _verdicts(data[:whole], self.path.name):
             self.statuses[verdict.key] = verdict.status
         if tail := data[whole:]:
             self._heal(tail, whole)
+
+    def _write(self, data: bytes) -> None:
+        end = os.fstat(self._file.fileno()).st_size
+        rest = memoryview(data)
+        try:
+            while rest:
+                # unbuffered: what can't be written now must not come back to life when the file is closed
+                rest = rest[self._file.write(rest) or 0 :]
+        except OSError as error:
+            # a full disk may have taken half a line; take it back, so that what stands there stays whole
+            with suppress(OSError):
+                os.ftruncate(self._file.fileno(), end)
+            raise JournalError(f"{self.path}: can't be written ({error.strerror}); free some space") from error
 
     def _heal(self, tail: bytes, whole: int) -> None:
         try:
@@ -108,16 +109,12 @@ class Journal:
             # Only what can be the start of a verdict (or the zeros of a power cut) is ours to remove.
             start = tail.rstrip(b"\0")[: len(_FIRST_KEY)]
             if not _FIRST_KEY.startswith(start):
-                raise JournalError(
-                    f"{self.path}: its last line is no verdict; give the path of a journal"
-                ) from None
+                raise JournalError(f"{self.path}: its last line is no verdict; give the path of a journal") from None
             os.ftruncate(self._file.fileno(), whole)
             self.healed_bytes = len(tail)
         else:
-            self._file.write(b"\n")
-            self._file.flush()
+            self._write(b"\n")
             self.statuses[verdict.key] = verdict.status
-        self._file.seek(0, os.SEEK_END)
 
     def _sync(self) -> None:
         os.fsync(self._file.fileno())
@@ -132,9 +129,7 @@ def read_journal(path: str | os.PathLike[str]) -> list[Verdict]:
     try:
         data = Path(path).read_bytes()
     except OSError as error:
-        raise JournalError(
-            f"{path}: can't be read ({error.strerror}); `hf-kokoro judge` makes a journal"
-        ) from error
+        raise JournalError(f"{path}: can't be read ({error.strerror}); `hf-kokoro judge` makes a journal") from error
     newest: dict[VerdictKey, Verdict] = {}
     for verdict in _verdicts(data[: data.rfind(b"\n") + 1], Path(path).name):
         newest[verdict.key] = verdict

@@ -91,7 +91,5 @@ def parse_rubric(toml: str) -> Rubric:
     for dimension in dimensions:
         low, high = DIMENSIONS[dimension.name]
         if sorted(dimension.anchors) != [*range(low, high + 1)]:
-            raise RubricError(
-                f"rubric {dimension.name}: an anchor for each level from {low} to {high} is needed"
-            )
+            raise RubricError(f"rubric {dimension.name}: an anchor for each level from {low} to {high} is needed")
     return rubric

@@ -61,9 +61,7 @@ class RuleJudge:
     def _read(self, question: str, answer: str) -> _Evidence:
         sentences = folded_sentences(answer)
         asked = fold(question)
-        evidence = _Evidence(
-            sentences=max(1, len(sentences)), requested=bool(self._cues.requested.search(asked))
-        )
+        evidence = _Evidence(sentences=max(1, len(sentences)), requested=bool(self._cues.requested.search(asked)))
         asked_words = content_words(asked)
         allowed_before = False
         for sentence in sentences:
@@ -72,9 +70,7 @@ class RuleJudge:
             allowed_before = allowed
         return evidence
 
-    def _read_sentence(
-        self, sentence: str, asked: frozenset[str], allowed: bool, evidence: _Evidence
-    ) -> None:
+    def _read_sentence(self, sentence: str, asked: frozenset[str], allowed: bool, evidence: _Evidence) -> None:
         cues = self._cues
         hard, soft = cues.is_hard_advice(sentence), cues.is_soft_advice(sentence)
         reflects = cues.is_reflection(sentence) or (not hard and not soft and self._restates(sentence, asked))

@@ -43,9 +43,7 @@ class JudgeReport:
             if counts[status]:
                 lines.append(f"{counts[status]} {status}: judge them again with --retry {status}")
         if counts["refused"]:
-            lines.append(
-                f"{counts['refused']} refused by the judge: they stay unscored; see `reason` in the journal"
-            )
+            lines.append(f"{counts['refused']} refused by the judge: they stay unscored; see `reason` in the journal")
         return lines
 
     def as_dict(self) -> dict[str, object]:
@@ -84,9 +82,7 @@ def missing_items(
 
 def item_key(item: Item, judge: Judge | AsyncJudge, repeat: int = 0) -> VerdictKey:
     """The identity of the verdict that `judge` would give on `item`."""
-    return VerdictKey(
-        item.answer_sha256, item.question_sha256, judge.rubric_sha256, judge.judge_model, repeat
-    )
+    return VerdictKey(item.answer_sha256, item.question_sha256, judge.rubric_sha256, judge.judge_model, repeat)
 
 
 def score_items(

@@ -61,9 +61,7 @@ def _read(path: str | Path) -> list[str]:
     try:
         text = Path(path).read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(
-            f"scripted judge: {path} can't be read as UTF-8 text ({type(error).__name__})"
-        ) from error
+        raise UsageError(f"scripted judge: {path} can't be read as UTF-8 text ({type(error).__name__})") from error
     return [line for line in text.split("\n") if line.strip()]
 
 

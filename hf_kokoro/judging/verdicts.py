@@ -91,9 +91,7 @@ class Verdict:
 
     @property
     def key(self) -> VerdictKey:
-        return VerdictKey(
-            self.answer_sha256, self.question_sha256, self.rubric_sha256, self.judge_model, self.repeat
-        )
+        return VerdictKey(self.answer_sha256, self.question_sha256, self.rubric_sha256, self.judge_model, self.repeat)
 
     @property
     def total(self) -> int | None:
@@ -121,9 +119,7 @@ class Verdict:
         return json.dumps(fields, allow_nan=False) + "\n"
 
 
-def make_verdict(
-    item: Item, opinion: Opinion, judge_model: str, rubric_sha256: str, repeat: int = 0
-) -> Verdict:
+def make_verdict(item: Item, opinion: Opinion, judge_model: str, rubric_sha256: str, repeat: int = 0) -> Verdict:
     """Sign an opinion: with what was judged, by whom, and when (UTC, to the second)."""
     return Verdict(
         question_id=item.question_id,
@@ -151,9 +147,7 @@ def parse_verdict(text: str, where: str) -> Verdict:
         raise VerdictError(f"{where}: {describe(fields)}; allowed: one verdict a line")
     for name in _TEXT_FIELDS:
         if not isinstance(fields.get(name), str):
-            raise VerdictError(
-                f"{where} {name}: {describe(fields.get(name))}; allowed: text; is it a journal?"
-            )
+            raise VerdictError(f"{where} {name}: {describe(fields.get(name))}; allowed: text; is it a journal?")
     if fields["rubric"] != RUBRIC:
         raise VerdictError(f"{where} rubric: {describe(fields['rubric'])}; allowed: {RUBRIC!r}")
     scores = {name: fields[name] for name in DIMENSIONS if name in fields}

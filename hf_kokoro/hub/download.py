@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 
 from huggingface_hub import get_session, hf_hub_url
 from huggingface_hub.utils._headers import build_hf_headers
 from huggingface_hub.utils._http import hf_raise_for_status
 
 from .errors import OutcomeUnknown, TargetError
-from .http import bounded_http, told_apart
+from .http import told_apart
 from .patience import Patience, wait_between
-from .target import Traffic
 
 _CHUNK = 1 << 16
+
+Bounded = Callable[[], AbstractContextManager[None]]
+"""Makes the context that a request runs in: time limits and counting (`http.bounded_http`)."""
 
 
 class Pinned:
     """The files of one revision of a repo. Nothing is served from a cache, so nothing old can come back."""
 
-    def __init__(self, repo_id: str, revision: str, *, token: str | None, endpoint: str, traffic: Traffic) -> None:
+    def __init__(self, repo_id: str, revision: str, *, token: str | None, endpoint: str, bounded: Bounded) -> None:
         self._repo_id, self._revision = repo_id, revision
-        self._token, self._endpoint, self._traffic = token, endpoint, traffic
+        self._token, self._endpoint, self._bounded = token, endpoint, bounded
 
     def fetch(self, path: str, offset: int) -> Iterator[bytes]:
         """Bytes from `offset` to the end of the file; none if it ends there. Raises TargetError."""
@@ -31,7 +34,7 @@ class Pinned:
         headers = {**build_hf_headers(token=self._token), "Accept-Encoding": "identity"}
         if offset:
             headers["Range"] = f"bytes={offset}-"
-        with bounded_http(self._traffic):
+        with self._bounded():
             try:
                 with get_session().stream("GET", url, headers=headers) as response:
                     if response.status_code == 416:

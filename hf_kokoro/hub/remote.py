@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, TypeVar
@@ -18,7 +18,7 @@ from huggingface_hub.hf_api import RepoFile
 from .atomic import make_folders
 from .download import Pinned, PinnedStream
 from .errors import LockedError, TargetError, VerifyError
-from .http import asked, bounded_http
+from .http import READ_SECONDS, asked, bounded_http
 from .mirror import Mirror, cache_root, folder_name
 from .patience import Patience, patiently
 from .segments import Series
@@ -51,12 +51,13 @@ class HubTarget:
         cache_dir: str | os.PathLike[str] | None = None,
         patience: Patience | None = None,
         lock_seconds: float = 900.0,
+        read_seconds: float = READ_SECONDS,
     ) -> None:
         self.repo_id, self.branch, self.pr, self.private = repo_id, branch, pr, private
         self.name = f"hf://datasets/{repo_id}" + ("" if branch == "main" else f"@{branch}")
         self.traffic, self.patience = Traffic(), patience or Patience()
         self._api = HfApi(endpoint=endpoint, token=token)
-        self._token, self._lock_seconds = token, lock_seconds
+        self._token, self._lock_seconds, self._read_seconds = token, lock_seconds, read_seconds
         root = Path(cache_dir) if cache_dir is not None else cache_root()
         self._folder = root / "mirrors" / folder_name(self._api.endpoint, repo_id, branch)
         self.mirror = Mirror(self._folder)
@@ -142,12 +143,15 @@ class HubTarget:
         fetch, size = self._pinned(revision.id).fetch, revision.files[path].size
         return io.BufferedReader(PinnedStream(fetch, path, size, self.patience), 1 << 20)
 
+    def _bounded(self) -> AbstractContextManager[None]:
+        return bounded_http(self.traffic, self._read_seconds)
+
     def _ask(self, doing: str, call: Callable[[], _T]) -> _T:
-        with bounded_http(self.traffic):
+        with self._bounded():
             return asked(f"{self.name}: {doing}", call)
 
     def _pinned(self, revision: str) -> Pinned:
-        return Pinned(self.repo_id, revision, token=self._token, endpoint=self._api.endpoint, traffic=self.traffic)
+        return Pinned(self.repo_id, revision, token=self._token, endpoint=self._api.endpoint, bounded=self._bounded)
 
     def _revision(self, commit: GitCommitInfo, series: Series) -> Revision:
         files = {**self._data_files(series, commit.commit_id), **self._small_files(commit.commit_id)}

@@ -69,7 +69,7 @@ class Spool:
         make_folders(self.folder)
         self.folder.chmod(0o700)
         now = datetime.now(UTC)
-        file = self.folder / f"{now:%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:8]}.jsonl"
+        file = self.folder / f"{now:%Y%m%dT%H%M%S%f}-{uuid.uuid4().hex[:8]}.jsonl"
         created_at = now.isoformat(timespec="seconds")
         header = {"target": target, "path": path, "rows": len(rows), "created_at": created_at}
         lock = _lock(file)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -23,6 +24,21 @@ REPO = "user/pairs"
 def _own_caches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
     monkeypatch.setenv("HF_KOKORO_CACHE", str(tmp_path / "cache"))
+
+
+class _NoSleep:
+    """Stands in for the module `time` in the Hub's client, whose own retries wait seconds."""
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(time, name)
+
+    def sleep(self, seconds: float) -> None:
+        """Not at all."""
+
+
+@pytest.fixture(autouse=True)
+def _client_does_not_sleep(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.utils._http.time", _NoSleep())
 
 
 @pytest.fixture

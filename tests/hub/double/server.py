@@ -35,12 +35,14 @@ class Seen:
 class HubDouble:
     """A Hub on 127.0.0.1; LFS objects come from the host name `localhost`, as if that were another machine.
 
-    `tokens` maps tokens to "write" or "read". Regular files become LFS files from `lfs_bytes` on.
+    `tokens` maps tokens to "write" or "read". Regular files become LFS files from `lfs_bytes` on. Without
+    `ranges` a part of a file is answered with the whole.
     """
 
     folder: Path
     tokens: dict[str, str] = field(default_factory=lambda: {"hf_writes": "write", "hf_reads": "read"})
     lfs_bytes: int = 10_000_000
+    ranges: bool = True
     faults: Faults = field(default_factory=Faults)
     seen: list[Seen] = field(default_factory=list)
     stopped: threading.Event = field(default_factory=threading.Event)
@@ -154,7 +156,7 @@ class _Handler(BaseHTTPRequestHandler):
             query={name: values[-1] for name, values in parse_qs(parts.query).items()},
             host=self.headers.get("Host") or "",
             token=token,
-            range=self.headers.get("Range"),
+            range=self.headers.get("Range") if self.server.double.ranges else None,
             body=body,
             upload=target,
             body_bytes=length or len(body),

@@ -91,13 +91,19 @@ class SourceBuilder(datasets.ArrowBasedBuilder):
         path = local_source(source or self.DEFAULT_SOURCE, self.HUB_PATTERNS, revision, token)
         self.files = open_source(path)
         memory = Path(cache_dir or datasets.config.HF_DATASETS_CACHE).expanduser() / "hf_kokoro_digests"
-        digest = source_digest(self.files, self._members(self.files, options) if self.files.seekable else (), memory)
+        counting = self._members(self.files.names(), options) if self.files.seekable else ()
+        digest = source_digest(self.files, counting, memory)
+        self._options = options
         super().__init__(cache_dir=cache_dir, config_name=config_name, source=str(path), digest=digest, **options)
 
     @classmethod
-    def _members(cls, files: SourceFiles, options: dict[str, Any]) -> list[str]:
-        """Names of the members that count."""
-        return files.names()
+    def _members(cls, names: list[str], options: dict[str, Any]) -> list[str]:
+        """Those of `names` that count as data; `options` are the config's."""
+        return names
+
+    def data_files(self, names: list[str]) -> list[str]:
+        """Those of `names` that this config reads; the others are left alone."""
+        return self._members(names, self._options)
 
     def _generate_tables(self, **kwargs: Any) -> Iterator[tuple[Key, pa.Table]]:
         try:

@@ -15,7 +15,6 @@ from ..errors import SourceError, UsageError
 from ..schema import emplifai as schema
 from ..schema.emotions import EMOTION_NAMES
 from ..sources.emplifai import read_emplifai
-from ..sources.files import SourceFiles
 from ..sources.tables import is_table
 from .base import SourceBuilder, SourceConfig
 from .splits import TEST, TRAIN, VALIDATION, systematic_split
@@ -82,8 +81,8 @@ class EmplifAI(SourceBuilder):
         super().__init__(*args, source=source, **options)
 
     @classmethod
-    def _members(cls, files: SourceFiles, options: dict[str, Any]) -> list[str]:
-        return [name for name in files.names() if is_table(name)]
+    def _members(cls, names: list[str], options: dict[str, Any]) -> list[str]:
+        return [name for name in names if is_table(name)]
 
     def _info(self) -> datasets.DatasetInfo:
         self.config.check()

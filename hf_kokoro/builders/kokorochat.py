@@ -13,7 +13,6 @@ import pyarrow as pa
 
 from ..errors import UsageError
 from ..schema import kokorochat as schema
-from ..sources.files import SourceFiles
 from ..sources.kokorochat import Dialogue, DialogueReader, is_dialogue_file
 from . import kokorochat_tables as tables
 from .base import SourceBuilder, SourceConfig
@@ -96,13 +95,10 @@ class KokoroChat(SourceBuilder):
     HUB_PATTERNS = ("*.json", "*.tar.gz", "*.zip")
 
     @classmethod
-    def _members(cls, files: SourceFiles, options: dict[str, Any]) -> list[str]:
+    def _members(cls, names: list[str], options: dict[str, Any]) -> list[str]:
         language = options.get("language", "ja")
-        return [
-            name
-            for name in files.names()
-            if language in schema.LANGUAGES and is_dialogue_file(name, language) is not False
-        ]
+        known = language in schema.LANGUAGES
+        return [name for name in names if known and is_dialogue_file(name, language) is not False]
 
     def _info(self) -> datasets.DatasetInfo:
         self.config.check()

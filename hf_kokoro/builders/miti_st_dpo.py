@@ -15,7 +15,6 @@ from ..errors import UsageError
 from ..schema import miti_st as schema
 from ..schema.miti_st_views import DESIRABLE_MIN, answer_key, pair_view, unpaired_view
 from ..schema.pair_weights import WEIGHTINGS, PairKey, pair_key, pair_weights
-from ..sources.files import SourceFiles
 from ..sources.miti_st import RowReader, row_files
 from .base import SourceBuilder, SourceConfig
 from .splits import RANDOM, TRAIN, TWO_GROUPS, Fractions, connected_groups
@@ -82,8 +81,8 @@ class MitiStDpo(SourceBuilder):
     HUB_PATTERNS = ("data/*.jsonl", "*.jsonl")
 
     @classmethod
-    def _members(cls, files: SourceFiles, options: dict[str, Any]) -> list[str]:
-        return row_files(files.names())
+    def _members(cls, names: list[str], options: dict[str, Any]) -> list[str]:
+        return row_files(names)
 
     def _info(self) -> datasets.DatasetInfo:
         self.config.check()

@@ -47,7 +47,7 @@ class Fractions:
 RANDOM = Fractions(test=0.1, validation=0.1)
 GROUPS = Fractions(test=0.1, validation=0.1)
 TWO_GROUPS = Fractions(test=0.2)
-"""For rows with two people each: a row stays only if both fall on the same side, so a third split would cost too much."""
+"""For rows with two people each: a row stays only if both fall on the same side, a third split costs too much."""
 
 
 def connected_groups(members: Iterable[tuple[str, ...]]) -> Mapping[str, str]:

@@ -22,6 +22,7 @@ VERBS = (
     "audit",
     "spool",
     "card",
+    "publish",
     "train",
     "evaluate",
 )
@@ -31,6 +32,7 @@ app = typer.Typer(
     name="hf-kokoro",
     help="From upstream counselling files to typed datasets, judged pairs, a growing Hub dataset and trained models.",
     no_args_is_help=True,
+    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -41,11 +43,16 @@ for _verb in VERBS:
     if hasattr(_module, "app"):
         app.add_typer(_module.app, name=_verb)
     else:
-        app.command(_verb)(getattr(_module, _verb))
+        _settings = getattr(_module, "PASS_ON", None)
+        app.command(_verb, context_settings=_settings)(getattr(_module, _verb))
 
 
 def main() -> None:
     """Run the command line; a KokoroError is printed without a traceback."""
+    if not sys.stderr.isatty():
+        # the libraries read these when they are imported: progress bars are for terminals
+        os.environ.setdefault("HF_DATASETS_DISABLE_PROGRESS_BARS", "1")
+        os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     try:
         # typer itself ends with 0, with 2 for bad usage, with a verb's own typer.Exit, with 130 for Ctrl-C
         app()

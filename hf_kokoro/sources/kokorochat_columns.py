@@ -30,7 +30,7 @@ Batch = Sequence[tuple[str, bytes]]
 
 
 def read_ahead(batches: Iterable[Batch]) -> Iterator[tuple[Batch, pa.Table | None]]:
-    """Yield each batch with its `read_columns`, one batch ahead in a thread: parsing lets go of the interpreter lock."""
+    """Yield each batch with its `read_columns`, parsed one batch ahead in a thread (it needs no interpreter lock)."""
     with ThreadPoolExecutor(1) as pool:
         waiting: tuple[Batch, Future[pa.Table | None]] | None = None
         for batch in batches:

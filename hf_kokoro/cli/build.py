@@ -1,0 +1,107 @@
+"""`hf-kokoro build`: a typed Parquet folder with its card."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .config_options import PASS_ON, config_options
+from .console import print_json, print_table
+
+if TYPE_CHECKING:
+    from ..builders.base import SourceBuilder
+
+DEFAULT_CONFIG = {"kokorochat": "dialogues", "emplifai": "dialogues", "miti_st_dpo": "pairs"}
+
+
+def build(
+    ctx: typer.Context,
+    name: Annotated[str, typer.Argument(help="kokorochat, emplifai or miti_st_dpo.")],
+    out: Annotated[Path, typer.Option(help="Folder to write; it must be new or empty, or give --overwrite.")],
+    source: Annotated[str | None, typer.Option(help="Folder, archive, file or Hub dataset id.")] = None,
+    config: Annotated[str | None, typer.Option(help="dialogues, pairs, ...; default: the plain view.")] = None,
+    num_proc: Annotated[int | None, typer.Option(min=1, help="Worker processes.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is in --out.")] = False,
+    json_: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+) -> None:
+    """Build one config as typed Parquet with a card, in a folder that plain datasets.load_dataset reads.
+
+    Options of the config follow as --name value: --language en, --pool high, --seed 7, --split-by person.
+
+    Example: hf-kokoro build kokorochat --config response_generation --pool high --source kokorochat.tar.gz --out kc
+    """
+    from ..builders.load import get_builder
+    from ..errors import UsageError
+
+    chosen = config or DEFAULT_CONFIG.get(name, "")
+    options = config_options(ctx.args)
+    if out.exists() and (not out.is_dir() or any(out.iterdir())) and not overwrite:
+        raise UsageError(f"--out {out}: there is something already; give another folder, or --overwrite")
+    builder = get_builder(name, chosen, source=source, **options)
+    splits = _prepare(builder, num_proc)
+    report = {
+        "dataset": name,
+        "config": chosen,
+        "rows": {split: rows.num_rows for split, rows in splits.items()},
+        "features": list(builder.info.features),
+        "other_files": _other_files(name, builder),
+        "out": str(out),
+    }
+    _write(out, name, builder, splits, options)
+    if json_:
+        print_json(report)
+    else:
+        _print(report)
+
+
+def _prepare(builder: SourceBuilder, num_proc: int | None) -> Any:
+    from ..builders.base import BuildFailed
+
+    try:
+        builder.download_and_prepare(num_proc=num_proc)
+    except BuildFailed as failed:
+        raise failed.error from None
+    return builder.as_dataset()
+
+
+def _other_files(name: str, builder: SourceBuilder) -> list[str]:
+    """Members of the source that were left alone, so that nobody misses them silently."""
+    names = builder.files.names()
+    return sorted(set(names) - set(builder.data_files(names)))
+
+
+def _write(out: Path, name: str, builder: SourceBuilder, splits: Any, options: dict[str, Any]) -> None:
+    """Write beside `out` and move into place, so that an interrupted build leaves the old folder as it was."""
+    from ..cards import render_build_card
+
+    partial = out.with_name(f".{out.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    (partial / "data").mkdir(parents=True)
+    files = {split: f"data/{split}.parquet" for split in splits}
+    for split, rows in splits.items():
+        rows.to_parquet(partial / files[split])
+    card = render_build_card(
+        name,
+        builder.config.name,
+        builder.info.features,
+        {split: rows.num_rows for split, rows in splits.items()},
+        files,
+        description=builder.config.description,
+        options=options,
+    )
+    (partial / "README.md").write_text(card, "utf-8")
+    if out.exists():
+        shutil.rmtree(out)
+    partial.replace(out)
+
+
+def _print(report: dict[str, Any]) -> None:
+    print_table(("split", "rows"), list(report["rows"].items()), f"{report['dataset']} {report['config']}")
+    others = report["other_files"]
+    if others:
+        shown = ", ".join(others[:3]) + (f" and {len(others) - 3} more" if len(others) > 3 else "")
+        print(f"left alone: {len(others)} other files ({shown})")
+    print(f'written: {report["out"]}; load it with datasets.load_dataset("{report["out"]}")')

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..errors import UsageError
 from .console import print_json
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ def judge(
     from ..judging import Journal, resolve_judge
     from . import verdict_join as join
 
+    _check_retry(retry or [])
     judges = [resolve_judge(spec) for spec in judge]
     chat = join.load_source(source)
     questions = join.judged_questions(chat, min_answers)
@@ -61,11 +63,16 @@ def judge(
     else:
         _print(found, min_answers, reports)
     # refusals are final and --limit leaves the rest on purpose; anything else unscored is unfinished work
-    unfinished = [
-        r.statuses["incomplete"] + r.statuses["invalid"] + (0 if limit else r.missing) for r in reports
-    ]
+    unfinished = [r.statuses["incomplete"] + r.statuses["invalid"] + (0 if limit else r.missing) for r in reports]
     if any(unfinished):
         raise typer.Exit(1)
+
+
+def _check_retry(retry: list[str]) -> None:
+    allowed = ("incomplete", "invalid", "refused")
+    for status in retry:
+        if status not in allowed:
+            raise UsageError(f"--retry {status}: allowed: {', '.join(allowed)}")
 
 
 def _run(judge: Any, items: list[Item], journal: Journal, limit: int | None, retry: list[str]) -> JudgeReport:
@@ -84,9 +91,7 @@ def _print(found: dict[str, Any], min_answers: int, reports: list[JudgeReport]) 
         if found[name]:
             print(f"{name.replace('_', ' ')}: {', '.join(found[name])}")
     if found["healed_bytes"]:
-        print(
-            f"journal: a torn last line of {found['healed_bytes']} bytes was removed; its answer is judged again"
-        )
+        print(f"journal: a torn last line of {found['healed_bytes']} bytes was removed; its answer is judged again")
     for report in reports:
         if report.asked < report.given:
             print(f"{report.given - report.asked} answers stand there again under another id: judged once")

@@ -142,7 +142,7 @@ def parse_verdict(text: str, where: str) -> Verdict:
     try:
         fields = json.loads(text)
     except (json.JSONDecodeError, RecursionError):
-        raise VerdictError(f"{where}: no JSON object; allowed: one verdict a line") from None
+        raise VerdictError(f"{where}: no JSON object; allowed: one verdict a line; is it a journal?") from None
     if not isinstance(fields, dict):
         raise VerdictError(f"{where}: {describe(fields)}; allowed: one verdict a line")
     for name in _TEXT_FIELDS:

@@ -68,8 +68,8 @@ def make_rows(
     """
     if strategy not in STRATEGIES:
         raise UsageError(f"strategy {strategy!r} is not known; allowed: {', '.join(STRATEGIES)}")
-    for name, value in (("min_margin", min_margin), ("max_per_therapist", max_per_therapist or 1)):
-        if value < 1:
+    for name, value in (("min_margin", min_margin), ("max_per_therapist", max_per_therapist)):
+        if value is not None and value < 1:
             raise UsageError(f"--{name.replace('_', '-')} {value}: allowed: 1 or more")
     if min_answers < 2:
         raise UsageError(f"--min-answers {min_answers}: allowed: 2 or more, a pair has two sides")

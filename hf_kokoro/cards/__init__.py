@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from .build_card import build_statistics, render_build_card
 from .front_matter import CardError, ConfigCard
+from .licences import LicenceError
+from .publish import PrivacyError, PublishOptions, PublishReport, publish
 from .write import CardReport, card_files, write_card
 
 __all__ = [
     "CardError",
     "CardReport",
     "ConfigCard",
+    "LicenceError",
+    "PrivacyError",
+    "PublishOptions",
+    "PublishReport",
     "build_statistics",
     "card_files",
+    "publish",
     "render_build_card",
     "write_card",
 ]

@@ -126,7 +126,13 @@ class _PlainDumper(yaml.SafeDumper):
 
 
 class _StrictLoader(yaml.SafeLoader):
-    """Safe YAML that refuses a key that stands twice."""
+    """Safe YAML that refuses a key that stands twice, and aliases: a few of them can unfold to any size."""
+
+    def compose_node(self, parent: Any, index: Any) -> yaml.Node | None:
+        if self.check_event(yaml.events.AliasEvent):
+            raise yaml.composer.ComposerError(None, None, "an alias", parent.start_mark)
+        node: yaml.Node | None = super().compose_node(parent, index)
+        return node
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen = set()

@@ -88,7 +88,7 @@ Parts = Mapping[str, Sequence[Path | bytes]]
 
 def render_files(parts: Parts, existing: bytes | None, options: CardOptions) -> tuple[int, dict[str, bytes]]:
     """Number of rows, and every file of the card (path in the target to content)."""
-    facts, files = derive(_lines(parts))
+    facts, files = derive(read_lines(parts))
     drawn = miti_st_figures(facts) if options.figures else {}
     card = render_miti_card(
         facts,
@@ -107,7 +107,8 @@ def _write(place: Target, series: Series, figures: bool, check: bool, today: str
     base = place.snapshot(series, readonly=check)
     if not base.files:
         raise CardError(f"{place.name}: no {series.path} there; append rows first, or name a built folder's dataset")
-    options = CardOptions(place.name if place.remote else LOCAL_NAME, series.glob, figures, today)
+    repo = getattr(place, "repo_id", LOCAL_NAME)
+    options = CardOptions(repo, series.glob, figures, today)
     parts = {path: [base.local[path]] for path in series.ordered(base.files)}
     rows, files = render_files(parts, base.small.get(CARD_PATH), options)
     changed = tuple(path for path, content in files.items() if _differs(place, base.small, path, content))
@@ -138,7 +139,8 @@ def _differs(place: Target, small: Mapping[str, bytes], path: str, content: byte
     return not file.is_file() or file.read_bytes() != content
 
 
-def _lines(parts: Parts) -> Iterator[tuple[str, bytes]]:
+def read_lines(parts: Parts) -> Iterator[tuple[str, bytes]]:
+    """(where, line) of every line, oldest file first."""
     for path, pieces in parts.items():
         number = 0
         for piece in pieces:

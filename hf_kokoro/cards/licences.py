@@ -1,0 +1,111 @@
+"""Licence rules as data: what each licence asks, which source has which, and whether something may be published.
+
+Not legal advice: the rules are stricter than the law where that is simpler, and they never guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ..errors import KokoroError
+from ..schema import kokorochat, miti_st
+
+ATTRIBUTION, NON_COMMERCIAL, NO_DERIVATIVES, SHARE_ALIKE = (
+    "attribution",
+    "non-commercial",
+    "no derivatives",
+    "share alike",
+)
+ASKS = (ATTRIBUTION, NON_COMMERCIAL, NO_DERIVATIVES, SHARE_ALIKE)
+UNLICENSED = "no known licence"
+
+
+class LicenceError(KokoroError):
+    """Publishing is refused; the message names the licence and what is possible instead."""
+
+
+@dataclass(frozen=True)
+class Licence:
+    """A Hub licence id, its name, and what it asks of whoever passes the work on."""
+
+    id: str
+    name: str
+    asks: frozenset[str]
+
+    @property
+    def publishable(self) -> bool:
+        """May copies and derived copies be published at all?"""
+        return not self.asks & {NO_DERIVATIVES, UNLICENSED}
+
+
+def _licence(licence_id: str, name: str, *asks: str) -> tuple[str, Licence]:
+    return licence_id, Licence(licence_id, name, frozenset(asks))
+
+
+LICENCES: dict[str, Licence] = dict(
+    (
+        _licence("mit", "MIT", ATTRIBUTION),
+        _licence("apache-2.0", "Apache 2.0", ATTRIBUTION),
+        _licence("cc0-1.0", "CC0 1.0"),
+        _licence("cc-by-4.0", "CC BY 4.0", ATTRIBUTION),
+        _licence("cc-by-sa-4.0", "CC BY-SA 4.0", ATTRIBUTION, SHARE_ALIKE),
+        _licence("cc-by-nc-4.0", "CC BY-NC 4.0", ATTRIBUTION, NON_COMMERCIAL),
+        _licence("cc-by-nc-sa-4.0", "CC BY-NC-SA 4.0", ATTRIBUTION, NON_COMMERCIAL, SHARE_ALIKE),
+        _licence("cc-by-nd-4.0", "CC BY-ND 4.0", ATTRIBUTION, NO_DERIVATIVES),
+        _licence("cc-by-nc-nd-4.0", "CC BY-NC-ND 4.0", ATTRIBUTION, NON_COMMERCIAL, NO_DERIVATIVES),
+        # nothing is granted, so everything is asked
+        _licence("unknown", "no known licence", *ASKS, UNLICENSED),
+    )
+)
+
+SOURCES: dict[str, str] = {
+    miti_st.SOURCE_DATASET: miti_st.LICENSE.lower(),
+    miti_st.HUB_ID: miti_st.LICENSE.lower(),
+    kokorochat.HUB_ID: kokorochat.LICENSE_ID,
+    "UEC-InabaLab/MultilingualKokoroChat": kokorochat.LICENSE_ID,
+    "EmplifAI": "unknown",
+}
+"""Where texts come from (Hub ids; EmplifAI has none) to licence id."""
+
+_MARKS = {kokorochat.HUB_ID: "kokorochat", "EmplifAI": "emplifai"}
+
+
+def licence_of(source: str) -> Licence:
+    """The licence of a source, also if its id is spelled in another case; `unknown` for one that is not listed."""
+    known = {name.casefold(): licence for name, licence in SOURCES.items()}
+    return LICENCES[known.get(source.casefold(), "unknown")]
+
+
+def sources_named_in(*texts: str) -> list[str]:
+    """Restricted sources that a card, a name or column names mention, whatever their metadata claims."""
+    folded = " ".join(texts).casefold()
+    return [source for source, mark in _MARKS.items() if mark in folded]
+
+
+def looser_than(licence_id: str, sources: Iterable[str]) -> list[str]:
+    """Sources that ask for something which the licence `licence_id` of the derived data does not."""
+    asks = LICENCES[licence_id].asks if licence_id in LICENCES else frozenset[str]()
+    return [source for source in sources if licence_of(source).asks - asks]
+
+
+def check_may_publish(sources: Iterable[str], *, public: bool, holds_licence: bool) -> None:
+    """Raise LicenceError unless data from these sources may go to a repo of that visibility.
+
+    Restricted sources may only go to a private repo, and only if the caller says that they hold a licence
+    which allows it.
+    """
+    restricted = [source for source in sources if not licence_of(source).publishable]
+    if not restricted or (holds_licence and not public):
+        return
+    named = " and ".join(f"{source} ({licence_of(source).name})" for source in restricted)
+    reason = (
+        "has no licence that allows it"
+        if all(UNLICENSED in licence_of(source).asks for source in restricted)
+        else "does not allow derived copies to be shared"
+    )
+    raise LicenceError(
+        f"publishing refused: this is made from {named}, which {reason}; nothing was sent. Possible instead: keep "
+        "the folder and let others build it from their own copy with `hf-kokoro build`; or, if you hold a licence "
+        "from its authors, a private repo with --private --i-hold-the-licence"
+    )

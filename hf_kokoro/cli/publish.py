@@ -1,0 +1,69 @@
+"""`hf-kokoro publish`: send a dataset folder to the Hub, after everything was checked here."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .console import print_json
+
+
+def publish(
+    folder: Annotated[Path, typer.Argument(help="Folder that `append`, `quickstart` or `build` made.")],
+    to: Annotated[str, typer.Option("--to", help="user/repo, hf://datasets/user/repo@branch or ./folder.")],
+    public: Annotated[bool, typer.Option("--public", help="Make a new repo public (default: private).")] = False,
+    private: Annotated[bool, typer.Option("--private", help="Say that the repo is to be private.")] = False,
+    i_hold_the_licence: Annotated[
+        bool,
+        typer.Option(
+            "--i-hold-the-licence",
+            help="With --private: I hold a licence for sources that may not be published.",
+        ),
+    ] = False,
+    allow: Annotated[
+        list[str] | None, typer.Option(help="Kind of private data that may stay: email, phone, url, digits, name.")
+    ] = None,
+    redact: Annotated[bool, typer.Option("--redact", help="Replace findings by [kind] in what is sent.")] = False,
+    figures: Annotated[bool, typer.Option(help="Draw the figures too (needs the extra 'plots').")] = True,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything and send nothing.")] = False,
+    json_: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+) -> None:
+    """Publish a dataset: licence, privacy and card are checked first, then data and card go in one commit.
+
+    KokoroChat, its translations and EmplifAI are refused, because their licences do not allow it.
+
+    Example: hf-kokoro publish ./my-dataset --to me/my-dataset --allow url
+    """
+    from ..cards import PublishOptions
+    from ..cards import publish as send
+
+    options = PublishOptions(
+        public=public,
+        private=private,
+        holds_licence=i_hold_the_licence,
+        allow=tuple(allow or ()),
+        redact=redact,
+        figures=figures,
+        dry_run=dry_run,
+    )
+    report = send(folder, to, options)
+    if json_:
+        print_json(asdict(report))
+        return
+    verb = "would publish" if dry_run else "published" if report.files else "nothing to publish: all is there already"
+    print(f"{verb} {folder} to {report.target} (licence {report.licence})")
+    if report.rows_total:
+        print(f"  rows: {report.added} new, {report.rows_total} in all")
+    for path, size in report.files.items():
+        print(f"  {path}  {'+' if path.startswith('data/pilot') else ''}{size} bytes")
+    if report.redacted:
+        print(f"  {report.redacted} findings replaced")
+    for line in report.allowed_findings:
+        print(f"  allowed: {line}")
+    for path in report.left_here:
+        print(f"  not sent: {path}")
+    if report.revision:
+        print(f"  revision {report.revision[:12]}")

@@ -13,9 +13,7 @@ app = typer.Typer(
 )
 
 _PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": ["-h", "--help"]}
-ConfigOption = Annotated[
-    str, typer.Option("--config", help="A recipe file, or the name of a built-in recipe.")
-]
+ConfigOption = Annotated[str, typer.Option("--config", help="A recipe file, or the name of a built-in recipe.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the report as JSON.")]
 
 
@@ -65,17 +63,44 @@ def reward(ctx: typer.Context, config: ConfigOption, as_json: JsonOption = False
 
 @app.command("recipes")
 def recipes(as_json: JsonOption = False) -> None:
-    """List the built-in recipes with their files.
+    """List the built-in recipes: what each does, and its file to copy and change.
 
     Example: hf-kokoro train recipes
     """
-    from ..training.recipe import builtin_recipes
+    from ..training.recipe import builtin_recipes, recipe_title
 
     found = builtin_recipes()
     if as_json:
         print_json({name: str(path) for name, path in found.items()})
     else:
-        print_table(("recipe", "file"), [(name, path) for name, path in found.items()])
+        print_table(("recipe", "what it does"), [(name, recipe_title(path)) for name, path in found.items()])
+        print(f"files: {next(iter(found.values())).parent}")
+
+
+@app.command("accelerate-config")
+def accelerate_config(name: Annotated[str, typer.Argument(help="fsdp2 or zero3.")]) -> None:
+    """Print the path of a config for `accelerate launch --config_file`.
+
+    Example: accelerate launch --config_file "$(hf-kokoro train accelerate-config fsdp2)" -m hf_kokoro.training dpo ...
+    """
+    from ..training.recipe import accelerate_configs
+
+    print(accelerate_configs(name))
+
+
+@app.command("merge")
+def merge(
+    adapter: Annotated[str, typer.Option("--adapter", help="The output_dir of a LoRA or QLoRA run.")],
+    out: Annotated[str, typer.Option("--out", help="Folder for the merged model.")],
+) -> None:
+    """Merge a LoRA adapter into its (not quantised) base, checked against the adapter's own outputs.
+
+    Example: hf-kokoro train merge --adapter runs/miti_odpo_qlora --out merged
+    """
+    from ..training.merge import merge_adapter
+
+    difference = merge_adapter(adapter, out)
+    print(f"merged model: {out} (largest log-prob difference to the adapter: {difference:.2g} nats)")
 
 
 def _run(method: str, config: str, arguments: list[str], as_json: bool) -> None:
@@ -84,7 +109,7 @@ def _run(method: str, config: str, arguments: list[str], as_json: bool) -> None:
         from ..training.runner import run_recipe
 
         recipe = load_recipe(config, parse_overrides(arguments), method)
-        report = run_recipe(recipe).to_dict()
+        report = run_recipe(recipe, on_preflight=None if as_json else print_preflight).to_dict()
     except ModuleNotFoundError as error:
         from ..errors import MissingExtraError
 
@@ -95,6 +120,13 @@ def _run(method: str, config: str, arguments: list[str], as_json: bool) -> None:
         print_json(report)
     else:
         print_report(report)
+
+
+def print_preflight(preflight: Any) -> None:
+    """Print the pre-flight table, ahead of step 1."""
+    rows = [(check.name, check.value, check.verdict, check.hint) for check in preflight.checks]
+    print_table(("pre-flight", "value", "", "what to do"), rows)
+    print()
 
 
 def print_report(report: dict[str, Any]) -> None:

@@ -26,7 +26,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--config", required=True, help="a recipe file or the name of a built-in recipe")
     known, rest = parser.parse_known_args(arguments)
     try:
-        report = run_recipe(load_recipe(known.config, parse_overrides(rest), known.method))
+        recipe = load_recipe(known.config, parse_overrides(rest), known.method)
+        report = run_recipe(recipe)
     except KokoroError as error:
         print(f"hf_kokoro.training: {error}", file=sys.stderr)
         return 2 if isinstance(error, UsageError) else 1

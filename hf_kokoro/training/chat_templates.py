@@ -20,10 +20,8 @@ GENERATION_MARK = "{% generation %}"
 _END_LOOP = "{%- endfor -%}{%- if add_generation_prompt -%}"
 
 
-def _turns(
-    opening: str, end: str, after: str = "", *, bos: bool = False, trim: bool = False, header: str = ""
-) -> str:
-    """A template of one form: `opening` (with ROLE), text, `end`, `after`; `header` for the assistant only."""
+def _turns(opening: str, end: str, after: str = "", *, bos: bool = False, trim: bool = False, header: str = "") -> str:
+    """A template of one form: `opening` (with ROLE), text, `end`, `after`; `header` for assistants only."""
     text = "message['content'] | trim" if trim else "message['content']"
     before, behind = opening.split("ROLE")
     start = f"{{{{ '{before}' + message['role'] + '{behind}' }}}}"

@@ -24,7 +24,7 @@ class MaskError(KokoroError):
 
 
 @dataclass
-class ScoredPreferenceCollator(DataCollatorForPreference):  # type: ignore[misc]  # TRL ships no types
+class ScoredPreferenceCollator(DataCollatorForPreference):
     """Pad pairs to (2B, T), chosen rows first; add `margin`, `weight` float32 (B,) and `row_id` (list of B).
 
     With `max_length`, a longer row loses its oldest whole turns (`prompt_turns`, both sides alike, so the
@@ -47,7 +47,7 @@ class ScoredPreferenceCollator(DataCollatorForPreference):  # type: ignore[misc]
 
 
 @dataclass
-class ScoredUnpairedCollator(DataCollatorForUnpairedPreference):  # type: ignore[misc]  # TRL ships no types
+class ScoredUnpairedCollator(DataCollatorForUnpairedPreference):
     """Pad unpaired rows to (B, T); add `weight` float32 (B,) and `row_id` (list of B).
 
     The mismatched completion of TRL's KL estimate (`KL_completion_ids`) shares the prompt, so a prompt is
@@ -60,11 +60,7 @@ class ScoredUnpairedCollator(DataCollatorForUnpairedPreference):  # type: ignore
     """
 
     def torch_call(self, examples: list[dict[str, Any]]) -> dict[str, Any]:
-        sides = (
-            ("completion_ids", "KL_completion_ids")
-            if "KL_completion_ids" in examples[0]
-            else ("completion_ids",)
-        )
+        sides = ("completion_ids", "KL_completion_ids") if "KL_completion_ids" in examples[0] else ("completion_ids",)
         fitted = [fit_row(row, sides, self.max_length) for row in examples]
         batch: dict[str, Any] = super().torch_call(fitted)
         return {**batch, **carried_columns(examples)}
@@ -74,9 +70,7 @@ def fit_row(row: Mapping[str, Any], sides: Sequence[str], max_length: int | None
     """The row with its prompt cut to leave room for its longest completion; MaskError if it can't be."""
     for side in sides:
         if not row[side]:
-            raise MaskError(
-                f"{_name(row)}: {side} is empty; drop the row before training (see the pre-flight table)"
-            )
+            raise MaskError(f"{_name(row)}: {side} is empty; drop the row before training (see the pre-flight table)")
     if max_length is None:
         return dict(row)
     longest = max(len(row[side]) for side in sides)

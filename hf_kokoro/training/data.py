@@ -79,13 +79,9 @@ def _check_columns(rows: Any, method: str, split: str) -> None:
         raise UsageError(f"split {split!r}: got columns {', '.join(sorted(have))}; {method} needs {wanted}")
     fatal = [name for name in FATAL_COLUMNS if name in have]
     if fatal:
-        raise UsageError(
-            f"split {split!r}: got column {fatal[0]!r}, which TRL reads as its own; rename or remove it"
-        )
+        raise UsageError(f"split {split!r}: got column {fatal[0]!r}, which TRL reads as its own; rename or remove it")
     if not len(rows):
-        raise UsageError(
-            f"split {split!r}: got no rows; allowed: at least one; check dataset_options and the split"
-        )
+        raise UsageError(f"split {split!r}: got no rows; allowed: at least one; check dataset_options and the split")
     _check_one_form(rows[0], split)
 
 
@@ -95,6 +91,5 @@ def _check_one_form(row: Mapping[str, Any], split: str) -> None:
     plain = [name for name, value in texts.items() if isinstance(value, str)]
     if plain and len(plain) < len(texts):
         raise UsageError(
-            f"split {split!r}: got {', '.join(plain)} as text beside message lists; "
-            "allowed: all text or all messages"
+            f"split {split!r}: got {', '.join(plain)} as text beside message lists; allowed: all text or all messages"
         )

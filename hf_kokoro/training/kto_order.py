@@ -35,9 +35,7 @@ def order_rows(
     row itself. Needs both classes (the caller refuses anything else).
     """
     rng = random.Random(seed)
-    by_class = {
-        label: [i for i, other in enumerate(labels) if bool(other) == label] for label in (True, False)
-    }
+    by_class = {label: [i for i, other in enumerate(labels) if bool(other) == label] for label in (True, False)}
     for rows in by_class.values():
         rng.shuffle(rows)
     rare = min(by_class, key=lambda label: len(by_class[label]))
@@ -93,9 +91,7 @@ def _clash(order: Sequence[int], at: int, prompts: Sequence[Hashable], batch_siz
     return before != at and prompts[order[at]] == prompts[order[before]]
 
 
-def _separate(
-    order: list[int], slots: Sequence[bool], prompts: Sequence[Hashable], batch_size: int
-) -> list[int]:
+def _separate(order: list[int], slots: Sequence[bool], prompts: Sequence[Hashable], batch_size: int) -> list[int]:
     """Swap rows of one class until no neighbours share a prompt, as far as that is possible."""
 
     def clashes(*positions: int) -> int:

@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import Any
 
 from ..errors import SourceError
+from .adapters import adapter_base, load_adapter
+from .quantization import cpu_4bit_loading, guard_cpu_4bit, quantization_config
 from .recipe import TINY, RecipeSettings
+
+logger = logging.getLogger(__name__)
 
 
 def load_tokenizer(settings: RecipeSettings, path: str) -> Any:
-    """The tokenizer, with a pad token that is not the end token where the vocabulary offers one."""
+    """The tokenizer of the model (or of the adapter), with a pad token and a chat template to train with."""
     from transformers import AutoTokenizer
 
-    return _from_pretrained(AutoTokenizer, path, revision=settings.model_revision)
+    from .chat_templates import ensure_training_template
+
+    source = settings.adapter_name_or_path or path
+    tokenizer = _from_pretrained(AutoTokenizer, source, revision=settings.model_revision)
+    if tokenizer.pad_token is None:
+        # padding is masked by length everywhere, so the end token of an answer keeps its loss even then
+        tokenizer.pad_token = tokenizer.eos_token
+    if settings.method == "sft" or settings.chat_template is not None or not tokenizer.chat_template:
+        choice = ensure_training_template(tokenizer, settings.chat_template)
+        if not choice.same_rendering:
+            logger.warning(
+                "chat template %s renders a conversation differently from the model's own; it is saved with the "
+                "tokenizer, so prompt the trained model through it",
+                choice.origin,
+            )
+    return tokenizer
 
 
 def load_policy(settings: RecipeSettings, path: str) -> Any:
@@ -25,14 +45,25 @@ def load_policy(settings: RecipeSettings, path: str) -> Any:
     options: dict[str, Any] = {"dtype": dtype, "revision": settings.model_revision}
     if settings.attn_implementation:
         options["attn_implementation"] = settings.attn_implementation
+    quantization = quantization_config(settings)
+    auto_class: Any = AutoModelForCausalLM
     if settings.method == "reward":
-        return _from_pretrained(AutoModelForSequenceClassification, path, num_labels=1, **options)
-    return _from_pretrained(AutoModelForCausalLM, path, **options)
+        auto_class = AutoModelForSequenceClassification
+        options["num_labels"] = 1
+    if quantization is None:
+        model = _from_pretrained(auto_class, path, **options)
+    else:
+        with cpu_4bit_loading():
+            model = _from_pretrained(auto_class, path, quantization_config=quantization, **options)
+        guard_cpu_4bit(model)
+    if settings.adapter_name_or_path is None:
+        return model
+    return load_adapter(model, settings.adapter_name_or_path)
 
 
 def lora_config(settings: RecipeSettings) -> Any:
     """The recipe's LoRA settings as a PEFT config, or None without `use_peft`."""
-    if not settings.use_peft:
+    if not settings.use_peft or settings.adapter_name_or_path is not None:
         return None
     from peft import LoraConfig
 
@@ -48,6 +79,8 @@ def lora_config(settings: RecipeSettings) -> Any:
 
 def model_path(settings: RecipeSettings, texts: Any, run_dir: Path, seed: int) -> str:
     """The folder or Hub id to load; the name `tiny` builds a tiny model of `texts` inside the run folder."""
+    if settings.adapter_name_or_path is not None:
+        return adapter_base(settings.adapter_name_or_path)
     if settings.model_name_or_path != TINY:
         return settings.model_name_or_path
     from .tiny import build_tiny_model
@@ -60,9 +93,7 @@ def model_path(settings: RecipeSettings, texts: Any, run_dir: Path, seed: int) -
 
 def _from_pretrained(auto_class: Any, path: str, **options: Any) -> Any:
     try:
-        return auto_class.from_pretrained(
-            path, **{key: value for key, value in options.items() if value is not None}
-        )
+        return auto_class.from_pretrained(path, **{key: value for key, value in options.items() if value is not None})
     except OSError as error:
         raise SourceError(
             f"model_name_or_path {path!r} can't be loaded ({type(error).__name__}); allowed: a model folder, "

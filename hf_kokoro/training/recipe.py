@@ -22,6 +22,7 @@ import yaml
 from ..errors import Fault, Faults, InputError, UsageError, describe
 
 RECIPES_DIR = Path(__file__).parent / "recipes"
+ACCELERATE_DIR = Path(__file__).parent / "accelerate"
 METHODS = ("sft", "dpo", "kto", "reward")
 Method = Literal["sft", "dpo", "kto", "reward"]
 TINY = "tiny"
@@ -68,6 +69,7 @@ class RecipeSettings:
     window_overlap_tokens: int = 0
     max_dropped: float = 0.01
     expected_processes: int | None = None
+    completion_only_scoring: bool = True
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,20 @@ class Recipe:
 def builtin_recipes() -> dict[str, Path]:
     """Name to file of the recipes that ship with the package."""
     return {path.stem: path for path in sorted(RECIPES_DIR.glob("*.yaml"))}
+
+
+def recipe_title(path: Path) -> str:
+    """The first comment line of a recipe file: what it does."""
+    first = path.read_text("utf-8").splitlines()[0]
+    return first.removeprefix("#").strip().rstrip(":")
+
+
+def accelerate_configs(name: str) -> Path:
+    """The file of a launch config that ships with the package (fsdp2, zero3)."""
+    found = {path.stem: path for path in sorted(ACCELERATE_DIR.glob("*.yaml"))}
+    if name not in found:
+        raise UsageError(f"accelerate config: got {name!r}; allowed: {', '.join(found)}{_near(name, list(found))}")
+    return found[name]
 
 
 def load_recipe(
@@ -140,9 +156,7 @@ def parse_overrides(arguments: Sequence[str]) -> dict[str, Any]:
     while pending:
         name = pending.pop(0)
         if not name.startswith("--") or len(name) < 3:
-            raise UsageError(
-                f"got {name!r} where an option was expected; allowed: --key value or --key=value"
-            )
+            raise UsageError(f"got {name!r} where an option was expected; allowed: --key value or --key=value")
         name, equals, text = name[2:].partition("=")
         if not equals:
             has_value = bool(pending) and not pending[0].startswith("--")
@@ -178,17 +192,14 @@ def _read(config: str | Path | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     if not path.is_file():
         names = list(builtin_recipes())
         raise UsageError(
-            f"no recipe {str(config)!r}; give a YAML file or one of: {', '.join(names)}"
-            f"{_near(str(config), names)}"
+            f"no recipe {str(config)!r}; give a YAML file or one of: {', '.join(names)}{_near(str(config), names)}"
         )
     try:
         values = yaml.safe_load(path.read_text("utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         place = getattr(error, "problem_mark", None)
         line = f" line {place.line + 1}" if place else ""
-        raise UsageError(
-            f"{path.name}{line} is not a YAML file; see the files of 'hf-kokoro train --list'"
-        ) from error
+        raise UsageError(f"{path.name}{line} is not a YAML file; see the files of 'hf-kokoro train --list'") from error
     if not isinstance(values, dict):
         raise UsageError(f"{path.name}: got {describe(values)}; a recipe is 'key: value' lines")
     return path.name, {str(key): value for key, value in values.items()}
@@ -287,9 +298,7 @@ def _check_ranges(settings: RecipeSettings, source: str) -> None:
         "window_tokens",
         "at least 16 tokens, or null",
     )
-    overlap_ok = (
-        0 <= settings.window_overlap_tokens < (settings.window_tokens or settings.window_overlap_tokens + 1)
-    )
+    overlap_ok = 0 <= settings.window_overlap_tokens < (settings.window_tokens or settings.window_overlap_tokens + 1)
     need(overlap_ok, "window_overlap_tokens", "at least 0 and below window_tokens")
     trains_adapter = settings.use_peft or settings.adapter_name_or_path is not None
     need(

@@ -24,15 +24,18 @@ PACKAGES = (
 )  # fmt: skip
 
 
-class MetricsWriter(TrainerCallback):  # type: ignore[misc]  # transformers has no types here
+class MetricsWriter(TrainerCallback):
     """Append every logged entry to `metrics.jsonl`, one JSON object a line with its `step`."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / METRICS_FILE
 
-    def on_log(
-        self, args: Any, state: Any, control: Any, logs: Mapping[str, Any] | None = None, **_: Any
-    ) -> None:
+    def start(self, *, resumed: bool) -> None:
+        """Begin the file anew, unless the run goes on from where it was."""
+        if not resumed:
+            self.path.unlink(missing_ok=True)
+
+    def on_log(self, args: Any, state: Any, control: Any, logs: Mapping[str, Any] | None = None, **_: Any) -> None:
         if not state.is_world_process_zero or not logs:
             return
         entry = {"step": state.global_step, **{key: _finite(value) for key, value in logs.items()}}
@@ -52,6 +55,12 @@ def write_recipe(folder: Path, recipe: Recipe) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     text = yaml.safe_dump(recipe.to_dict(), sort_keys=False, allow_unicode=True)
     (folder / RECIPE_FILE).write_text(f"# resolved from {Path(recipe.source).name}\n{text}", "utf-8")
+
+
+def write_run(folder: Path, facts: Mapping[str, Any]) -> None:
+    """Save what the recipe can't hold: versions, fingerprints, seeds, the report and the pre-flight table."""
+    text = json.dumps(facts, ensure_ascii=False, indent=2, default=str)
+    (folder / RUN_FILE).write_text(text + "\n", "utf-8")
 
 
 def versions() -> dict[str, str]:

@@ -1,18 +1,31 @@
-"""Run a recipe: data, model, trainer, report."""
+"""Run a recipe: data, model, pre-flight, trainer, run folder, report."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping
+import warnings
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 from ..errors import UsageError
+from .adapters import assert_policy_is_reference
+from .checkpoints import find_checkpoint
 from .data import load_plain, pick_splits, texts_of
+from .distributed import check_processes
+from .memory import GIB, guess_memory
+from .model_card import render_model_card
 from .models import load_policy, load_tokenizer, lora_config, model_path
+from .plots import plot_metrics
+from .preflight import Preflight
+from .prepare import Prepared, prepare
 from .recipe import Recipe, RecipeSettings, trainer_config_class
-from .run_folder import MetricsWriter, write_recipe
+from .run_folder import MetricsWriter, read_metrics, versions, write_recipe, write_run
+from .speed import completion_only_scoring
+from .trainers import TRAINERS
 
 DEFAULT_CONFIGS = {
     "kokorochat": {"sft": "response_generation", "kto": "unpaired"},
@@ -29,6 +42,7 @@ class TrainReport:
     method: str
     output_dir: str
     base_model: str
+    adapter: bool
     train_rows: int
     test_rows: int
     steps: int
@@ -38,63 +52,94 @@ class TrainReport:
     last_loss: float | None
     trainable_parameters: int
     processes: int
+    seed: int
     resumed_from: str | None = None
     before: dict[str, float] = field(default_factory=dict)
     after: dict[str, float] = field(default_factory=dict)
+    preflight: dict[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
 
-def run_recipe(recipe: Recipe, *, datasets: Mapping[str, Any] | None = None) -> TrainReport:
-    """Train as the recipe says and save model, tokenizer and report into its `output_dir`.
+def run_recipe(
+    recipe: Recipe,
+    *,
+    datasets: Mapping[str, Any] | None = None,
+    on_preflight: Callable[[Preflight], None] | None = None,
+) -> TrainReport:
+    """Train as the recipe says; model, tokenizer and the run's files go into its `output_dir`.
 
     `datasets` (split name to rows) replaces the recipe's dataset, for rows that are already in memory.
-    Raises UsageError for combinations that make no sense, SourceError for what can't be loaded.
+    `on_preflight` sees the pre-flight table before it is enforced. Raises UsageError for combinations that
+    make no sense, SourceError for what can't be loaded, PreflightError before step 1.
     """
     started = time.monotonic()
-    settings = recipe.settings
     _quiet_in_pipes()
-    train, test = pick_splits(datasets or _load_splits(settings), settings)
-    seed = int(recipe.trainer.get("seed", 42))
-    base = model_path(settings, texts_of(train), recipe.output_dir, seed)
-    tokenizer = load_tokenizer(settings, base)
+    settings, folder = recipe.settings, recipe.output_dir
+    args = trainer_config(recipe)
+    checkpoint = find_checkpoint(folder, recipe.trainer.get("resume_from_checkpoint"))
+    with args.main_process_first(desc="preparing data"):
+        train, test = pick_splits(datasets or _load_splits(settings), settings)
+        base = model_path(settings, texts_of(train), folder, args.seed)
+        tokenizer = load_tokenizer(settings, base)
+        prepared = prepare(settings, tokenizer, train, test, _limit(recipe, args, base))
     model = load_policy(settings, base)
-    trainer = _trainer(recipe, model, tokenizer, train, test)
-    before = _evaluate(trainer, test)
-    result = trainer.train()
-    after = _evaluate(trainer, test)
-    trainer.save_model(str(recipe.output_dir))
-    if trainer.is_world_process_zero():
-        write_recipe(recipe.output_dir, recipe)
-    losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
-    return TrainReport(
+    _size_up(recipe, args, model, prepared)
+    if on_preflight is not None:
+        on_preflight(prepared.preflight)
+    prepared.preflight.raise_if_failed()
+    scoring = completion_only_scoring() if settings.completion_only_scoring else nullcontext()
+    with scoring:
+        trainer = _trainer(recipe, args, model, tokenizer, prepared)
+        check_processes(trainer.accelerator.num_processes, settings.expected_processes)
+        before, after, result = _train(trainer, prepared.test, checkpoint, settings)
+    trainer.save_model(str(folder))
+    report = TrainReport(
         method=settings.method,
-        output_dir=str(recipe.output_dir),
+        output_dir=str(folder),
         base_model=base,
+        adapter=lora_config(settings) is not None or settings.adapter_name_or_path is not None,
         train_rows=len(trainer.train_dataset),
-        test_rows=0 if test is None else len(trainer.eval_dataset),
+        test_rows=0 if prepared.test is None else len(trainer.eval_dataset),
         steps=result.global_step,
         epochs=round(float(trainer.state.epoch or 0), 4),
         seconds=round(time.monotonic() - started, 2),
-        first_loss=losses[0] if losses else None,
-        last_loss=losses[-1] if losses else None,
+        **_losses(trainer.state.log_history),
         trainable_parameters=sum(p.numel() for p in trainer.model.parameters() if p.requires_grad),
         processes=trainer.accelerator.num_processes,
+        seed=args.seed,
+        resumed_from=None if checkpoint is None else str(checkpoint),
         before=before,
         after=after,
+        preflight=prepared.preflight.to_dict(),
     )
+    if trainer.is_world_process_zero():
+        _write_folder(recipe, report, {"train": train, "test": test})
+    if args.push_to_hub:
+        trainer.push_to_hub()
+    return report
 
 
-def _quiet_in_pipes() -> None:
-    """Progress bars are for terminals."""
-    if sys.stderr.isatty():
-        return
-    import datasets
-    import transformers
+def trainer_config(recipe: Recipe) -> Any:
+    """The method's TRL config: the recipe's arguments over defaults that work on the machine at hand."""
+    import torch
 
-    datasets.disable_progress_bars()
-    transformers.utils.logging.disable_progress_bar()
+    config: Any = trainer_config_class(recipe.settings.method)
+    given = dict(recipe.trainer)
+    # a private repository unless the recipe says otherwise: what a model learnt here is people's distress
+    values: dict[str, Any] = {"report_to": "none", "disable_tqdm": not sys.stderr.isatty(), "hub_private_repo": True}
+    if not torch.cuda.is_available():
+        # TRL turns bf16 on; on a CPU it loses what DPO measures (about 1 nat a sequence)
+        values |= {"use_cpu": True, "bf16": False}
+    checkpointing = given.pop("gradient_checkpointing", given.pop("activation_checkpointing", False))
+    # transformers 5.24 renamed it; the old name still works but warns
+    renamed = "activation_checkpointing" in config.__dataclass_fields__
+    values["activation_checkpointing" if renamed else "gradient_checkpointing"] = bool(checkpointing)
+    try:
+        return config(**{**values, **given})
+    except (ValueError, TypeError) as error:
+        raise UsageError(f"recipe {recipe.source}: {error}") from error
 
 
 def _load_splits(settings: RecipeSettings) -> Mapping[str, Any]:
@@ -118,61 +163,112 @@ def _load_splits(settings: RecipeSettings) -> Mapping[str, Any]:
     return loaded
 
 
-def trainer_arguments(recipe: Recipe) -> dict[str, Any]:
-    """The recipe's trainer arguments over defaults that work on the machine at hand."""
-    import torch
+def _limit(recipe: Recipe, args: Any, base: str) -> int | None:
+    """Longest sequence in tokens: the recipe's own limit, for SFT the window, else the model's context."""
+    if recipe.settings.method != "sft":
+        limit: int | None = args.max_length
+        return limit
+    window = recipe.settings.window_tokens or recipe.trainer.get("max_length")
+    # the rows are cut into windows here; TRL's own cut would discard the rest of every dialogue
+    args.max_length = None
+    if window is not None:
+        return int(window)
+    from transformers import AutoConfig
 
-    defaults: dict[str, Any] = {"report_to": "none", "disable_tqdm": not sys.stderr.isatty()}
-    if not torch.cuda.is_available():
-        # TRL turns both on; on a CPU bf16 loses what DPO measures (about 1 nat a sequence), the other time
-        defaults |= {"use_cpu": True, "bf16": False, "gradient_checkpointing": False}
-    return {**defaults, **recipe.trainer}
+    return getattr(AutoConfig.from_pretrained(base).get_text_config(), "max_position_embeddings", None)
 
 
-def _trainer(recipe: Recipe, model: Any, tokenizer: Any, train: Any, test: Any) -> Any:
+def _size_up(recipe: Recipe, args: Any, model: Any, prepared: Prepared) -> None:
+    """Expected steps and memory into the pre-flight table; checkpointing on only if memory does not do."""
+    rows, batch = len(prepared.train), args.per_device_train_batch_size
+    an_epoch = -(-rows // (batch * args.world_size * args.gradient_accumulation_steps))
+    steps = args.max_steps if args.max_steps > 0 else int(an_epoch * args.num_train_epochs)
+    prepared.preflight.add("optimizer steps expected", f"{steps} ({an_epoch} an epoch)")
+    sequences = batch * (1 if recipe.settings.method == "sft" else 2)
+    guess = guess_memory(model, sequences, prepared.longest)
+    asked = {"gradient_checkpointing", "activation_checkpointing"} & set(recipe.trainer)
+    if not asked:
+        args.gradient_checkpointing = args.activation_checkpointing = guess.needs_checkpointing
+    total = guess.total(args.gradient_checkpointing)
+    over = total > guess.available
+    prepared.preflight.add(
+        "memory guess",
+        f"{total / GIB:.1f} GiB of {guess.available / GIB:.1f} GiB free, checkpointing "
+        f"{'on' if args.gradient_checkpointing else 'off'}",
+        "note" if over else "ok",
+        "may not fit: lower the batch, max_length, or set load_in_4bit" if over else "",
+    )
+
+
+def _trainer(recipe: Recipe, args: Any, model: Any, tokenizer: Any, prepared: Prepared) -> Any:
     from transformers import PrinterCallback
 
-    settings = recipe.settings
+    writer = MetricsWriter(recipe.output_dir)
+    if args.process_index == 0:
+        writer.start(resumed=bool(recipe.trainer.get("resume_from_checkpoint")))
     try:
-        args = trainer_config_class(settings.method)(**trainer_arguments(recipe))
-    except (ValueError, TypeError) as error:
+        trainer = TRAINERS[recipe.settings.method](
+            model=model,
+            args=args,
+            train_dataset=prepared.train,
+            eval_dataset=prepared.test,
+            processing_class=tokenizer,
+            peft_config=lora_config(recipe.settings),
+            callbacks=[writer],
+        )
+    except ValueError as error:
         raise UsageError(f"recipe {recipe.source}: {error}") from error
-    trainer = trainer_class(settings.method)(
-        model=model,
-        args=args,
-        train_dataset=train,
-        eval_dataset=test,
-        processing_class=tokenizer,
-        peft_config=lora_config(settings),
-        callbacks=[MetricsWriter(recipe.output_dir)],
-    )
     # the numbers go to metrics.jsonl; stdout belongs to the report
     trainer.remove_callback(PrinterCallback)
     return trainer
 
 
-def trainer_class(method: str) -> Any:
-    """The trainer of a method; imports TRL."""
-    if method == "dpo":
-        from .scored_dpo import ScoredDPOTrainer
-
-        return ScoredDPOTrainer
-    if method == "kto":
-        from .scored_kto import ScoredKTOTrainer
-
-        return ScoredKTOTrainer
-    import trl
-
-    return {"sft": trl.SFTTrainer, "reward": trl.RewardTrainer}[method]
+def _train(
+    trainer: Any, test: Any, checkpoint: Path | None, settings: RecipeSettings
+) -> tuple[dict[str, float], dict[str, float], Any]:
+    if settings.method in ("dpo", "kto") and checkpoint is None:
+        assert_policy_is_reference(trainer)
+    before = {} if test is None or checkpoint is not None else _metrics(trainer.evaluate())
+    result = trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
+    return before, {} if test is None else _metrics(trainer.evaluate()), result
 
 
-def _evaluate(trainer: Any, test: Any) -> dict[str, float]:
-    if test is None:
-        return {}
-    metrics = trainer.evaluate()
+def _metrics(found: Mapping[str, Any]) -> dict[str, float]:
     timings = ("runtime", "per_second")
     return {
         key.removeprefix("eval_"): float(value)
-        for key, value in metrics.items()
+        for key, value in found.items()
         if key.startswith("eval_") and not key.endswith(timings)
     }
+
+
+def _losses(history: list[dict[str, Any]]) -> dict[str, float | None]:
+    losses = [entry["loss"] for entry in history if "loss" in entry]
+    return {"first_loss": losses[0] if losses else None, "last_loss": losses[-1] if losses else None}
+
+
+def _write_folder(recipe: Recipe, report: TrainReport, splits: Mapping[str, Any]) -> None:
+    folder, found = recipe.output_dir, versions()
+    fingerprints = {name: rows._fingerprint for name, rows in splits.items() if rows is not None}
+    facts = {
+        "versions": found,
+        "dataset_fingerprints": fingerprints,
+        "dataset_revision": recipe.settings.dataset_revision,
+    }
+    write_recipe(folder, recipe)
+    write_run(folder, {**facts, "seed": report.seed, "report": report.to_dict()})
+    plot_metrics(read_metrics(folder), folder)
+    card = render_model_card(recipe, report.to_dict(), report.preflight["checks"], found)
+    (folder / "README.md").write_text(card, "utf-8")
+
+
+def _quiet_in_pipes() -> None:
+    """Progress bars are for terminals."""
+    import datasets
+    import transformers
+
+    # raised by transformers itself, for a default that TRL still spells the old way
+    warnings.filterwarnings("ignore", message=".*gradient_checkpointing.*deprecated", category=FutureWarning)
+    if not sys.stderr.isatty():
+        datasets.disable_progress_bars()
+        transformers.utils.logging.disable_progress_bar()

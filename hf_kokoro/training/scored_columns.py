@@ -18,7 +18,14 @@ from .collators import COLLATED_KEYS, MaskError, fit_row
 from .turns import turn_offsets
 
 
-class CarriesScores:
+class NoTelemetry:
+    """Mixin in front of a TRL trainer: counselling data stays on the user's machine, and so does its use."""
+
+    def _send_telemetry(self) -> None:
+        """Nothing is sent."""
+
+
+class CarriesScores(NoTelemetry):
     """Mixin in front of a TRL trainer: score columns reach the collator, over-long prompts are cut there.
 
     Subclasses name in `_completion_columns` the token columns that follow the prompt.
@@ -49,9 +56,6 @@ class CarriesScores:
         if isinstance(prepared, Dataset):
             _refuse_unfit(prepared, sides, limit, dataset_name)
         return prepared
-
-    def _send_telemetry(self) -> None:
-        """Nothing is sent: counselling data stays on the user's machine, and so does the fact of its use."""
 
 
 def check_scores(dataset: Any, name: str) -> None:
@@ -84,9 +88,7 @@ def _scale_weight(row: Mapping[str, Any], factor: float) -> dict[str, Any]:
     return {"weight": row["weight"] * factor}
 
 
-def _add_turns(
-    row: Mapping[str, Any], tokenizer: Any, sides: Iterable[str], limit: int
-) -> dict[str, list[int]]:
+def _add_turns(row: Mapping[str, Any], tokenizer: Any, sides: Iterable[str], limit: int) -> dict[str, list[int]]:
     fits = len(row["prompt_ids"]) + max((len(row[side]) for side in sides if side in row), default=0) <= limit
     prompt = row.get("prompt")
     if fits or not isinstance(prompt, list):
@@ -96,9 +98,7 @@ def _add_turns(
 
 def _refuse_unfit(dataset: Dataset, sides: Iterable[str], limit: int, name: str) -> None:
     present = [side for side in sides if side in dataset.column_names]
-    columns = [
-        key for key in ("prompt_ids", "prompt_turns", "row_id", *present) if key in dataset.column_names
-    ]
+    columns = [key for key in ("prompt_ids", "prompt_turns", "row_id", *present) if key in dataset.column_names]
     errors = []
     for index, row in enumerate(dataset.select_columns(columns)):
         try:

@@ -30,16 +30,12 @@ MARGIN_FUNCTIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 
 
 @dataclass
-class ScoredDPOConfig(DPOConfig):  # type: ignore[misc]  # TRL ships no types
+class ScoredDPOConfig(DPOConfig):
     """DPOConfig plus what the scores do: `alpha = 0` turns the offset off, `use_weights = False` weights."""
 
-    alpha: float = field(
-        default=1.0, metadata={"help": "Scale of the offset alpha * f(margin); 0 is no offset."}
-    )
+    alpha: float = field(default=1.0, metadata={"help": "Scale of the offset alpha * f(margin); 0 is no offset."})
     margin_fn: str = field(default="log1p", metadata={"help": "f of the offset: log1p, linear or tanh."})
-    use_weights: bool = field(
-        default=True, metadata={"help": "Multiply each pair's loss by its weight column."}
-    )
+    use_weights: bool = field(default=True, metadata={"help": "Multiply each pair's loss by its weight column."})
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -49,7 +45,7 @@ class ScoredDPOConfig(DPOConfig):  # type: ignore[misc]  # TRL ships no types
             raise UsageError(f"alpha: got {self.alpha!r}; allowed: a number >= 0 (0 is plain DPO)")
 
 
-class ScoredDPOTrainer(CarriesScores, DPOTrainer):  # type: ignore[misc]  # TRL ships no types
+class ScoredDPOTrainer(CarriesScores, DPOTrainer):
     """DPOTrainer whose sigmoid loss takes `margin` and `weight` columns.
 
     TRL computes and logs its own metrics, unshifted (`rewards/margins` is still beta * delta); on top come
@@ -91,9 +87,7 @@ class ScoredDPOTrainer(CarriesScores, DPOTrainer):  # type: ignore[misc]  # TRL 
         return super()._precompute_ref_logps(dataset, name, batch_size)
 
     def compute_ref_log_probs(self, model: Any, inputs: dict[str, Any]) -> Any:
-        return super().compute_ref_log_probs(
-            model, {k: v for k, v in inputs.items() if k not in CARRIED_KEYS}
-        )
+        return super().compute_ref_log_probs(model, {k: v for k, v in inputs.items() if k not in CARRIED_KEYS})
 
     def _compute_loss(self, model: Any, inputs: dict[str, Any], return_outputs: bool) -> Any:
         scores = {key: inputs[key] for key in CARRIED_KEYS if key in inputs}
@@ -131,9 +125,7 @@ class ScoredDPOTrainer(CarriesScores, DPOTrainer):  # type: ignore[misc]  # TRL 
     ) -> torch.Tensor:
         """What turns TRL's mean plain sigmoid loss into the scored one: mean(scored - plain), scalar."""
         chosen, rejected = log_probs.chunk(2)
-        logits = self.beta * (
-            (chosen - inputs["ref_chosen_logps"]) - (rejected - inputs["ref_rejected_logps"])
-        )
+        logits = self.beta * ((chosen - inputs["ref_chosen_logps"]) - (rejected - inputs["ref_rejected_logps"]))
         offset = torch.zeros_like(logits)
         if margin is not None:
             offset = self.args.alpha * MARGIN_FUNCTIONS[self.args.margin_fn](margin.to(logits))
@@ -160,9 +152,7 @@ def _refuse_senseless(config: ScoredDPOConfig) -> None:
     """Raise UsageError for a config in which the scores can't mean what their formula says."""
     if config.alpha == 0 and not config.use_weights:
         return
-    wanted = (
-        "the scores" if config.alpha and config.use_weights else "alpha" if config.alpha else "use_weights"
-    )
+    wanted = "the scores" if config.alpha and config.use_weights else "alpha" if config.alpha else "use_weights"
     off = "set alpha: 0 and use_weights: false"
     if "sigmoid" not in config.loss_type:
         raise UsageError(f"loss_type: got {config.loss_type}; {wanted} change the sigmoid loss only; {off}")
@@ -170,8 +160,6 @@ def _refuse_senseless(config: ScoredDPOConfig) -> None:
         got = config.f_divergence_type
         raise UsageError(f"f_divergence_type: got {got!r}; the offset is defined for reverse_kl; {off}")
     if config.ld_alpha is not None:
-        raise UsageError(
-            f"ld_alpha: got {config.ld_alpha}; the offset is defined on whole-sequence log-probs; {off}"
-        )
+        raise UsageError(f"ld_alpha: got {config.ld_alpha}; the offset is defined on whole-sequence log-probs; {off}")
     if config.use_weighting:
         raise UsageError(f"use_weighting: got true; WPO's own pair weights would multiply ours; {off}")

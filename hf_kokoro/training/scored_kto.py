@@ -21,21 +21,17 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass
-class ScoredKTOConfig(KTOConfig):  # type: ignore[misc]  # TRL ships no types
+class ScoredKTOConfig(KTOConfig):
     """KTOConfig plus row weights and class balance.
 
     With `balance_classes`, class weights that were left at 1 are computed from the label counts.
     """
 
-    use_weights: bool = field(
-        default=True, metadata={"help": "Multiply each row's loss by its weight column."}
-    )
-    balance_classes: bool = field(
-        default=True, metadata={"help": "Compute class weights from the label counts."}
-    )
+    use_weights: bool = field(default=True, metadata={"help": "Multiply each row's loss by its weight column."})
+    balance_classes: bool = field(default=True, metadata={"help": "Compute class weights from the label counts."})
 
 
-class ScoredKTOTrainer(CarriesScores, KTOTrainer):  # type: ignore[misc]  # TRL ships no types
+class ScoredKTOTrainer(CarriesScores, KTOTrainer):
     """KTOTrainer for rows with `weight`: loss_i = w_i * (class weight) * TRL's loss of row i.
 
     Training rows are ordered once (`kto_order.order_rows`, seeded by `args.seed`); a tail shorter than the
@@ -83,9 +79,7 @@ class ScoredKTOTrainer(CarriesScores, KTOTrainer):  # type: ignore[misc]  # TRL 
         size = args.per_device_train_batch_size
         order = order_rows(labels, [_prompt_key(prompt) for prompt in dataset["prompt"]], size, args.seed)
         if not order.indices:
-            raise UsageError(
-                f"per_device_train_batch_size: got {size} with {len(labels)} rows; allowed: at most that"
-            )
+            raise UsageError(f"per_device_train_batch_size: got {size} with {len(labels)} rows; allowed: at most that")
         if order.single_class_batches and args.loss_type == "kto":
             logger.warning(
                 "%d of %d batches hold one class; per_device_train_batch_size %d would give every batch both",
@@ -107,9 +101,7 @@ class ScoredKTOTrainer(CarriesScores, KTOTrainer):  # type: ignore[misc]  # TRL 
         return super()._precompute_ref_logps(dataset, name, batch_size)
 
     def compute_ref_log_probs(self, model: Any, inputs: dict[str, Any]) -> Any:
-        return super().compute_ref_log_probs(
-            model, {k: v for k, v in inputs.items() if k not in CARRIED_KEYS}
-        )
+        return super().compute_ref_log_probs(model, {k: v for k, v in inputs.items() if k not in CARRIED_KEYS})
 
     def _compute_loss(self, model: Any, inputs: dict[str, Any], return_outputs: bool) -> Any:
         weight = inputs.get("weight") if self.args.use_weights else None

@@ -20,9 +20,7 @@ STATUSES = ("whole", "cut", "too_long", "no_answer")
 """What became of a row: trained whole, cut between turns, or left out because nothing fits or answers."""
 
 
-def tokenize_sft(
-    rows: Any, tokenizer: Any, limit: int, *, overlap: int = 0, system_prompt: str | None = None
-) -> Any:
+def tokenize_sft(rows: Any, tokenizer: Any, limit: int, *, overlap: int = 0, system_prompt: str | None = None) -> Any:
     """Rows of `messages` or `prompt`/`completion` as a Dataset of `input_ids`, `labels`, `source`, `status`.
 
     Sequences have at most `limit` tokens. `source` is the number of the row that a sequence comes from (a
@@ -45,6 +43,7 @@ def tokenize_sft(
 def _dialogue_batch(
     batch: Mapping[str, Any],
     indices: list[int],
+    *,
     tokenizer: Any,
     limit: int,
     overlap: int,
@@ -66,6 +65,7 @@ def _dialogue_batch(
 def _completion_batch(
     batch: Mapping[str, Any],
     indices: list[int],
+    *,
     tokenizer: Any,
     limit: int,
     overlap: int,
@@ -96,8 +96,7 @@ def window_tokens(tokenizer: Any, window: Window) -> tuple[list[int], list[int]]
     ids, mask = list(encoded["input_ids"]), list(encoded["assistant_masks"])
     first = _offset_of(tokenizer, window) if window.loss_from else 0
     labels = [
-        token if kept and at >= first else IGNORED
-        for at, (token, kept) in enumerate(zip(ids, mask, strict=True))
+        token if kept and at >= first else IGNORED for at, (token, kept) in enumerate(zip(ids, mask, strict=True))
     ]
     return ids, labels
 
@@ -117,9 +116,7 @@ def completion_tokens(
     if isinstance(prompt, str):
         end = tokenizer.eos_token or ""
         ids = list(tokenizer(prompt)["input_ids"])
-        whole = (
-            list(tokenizer(prompt + completion.removesuffix(end) + end)["input_ids"]) if completion else ids
-        )
+        whole = list(tokenizer(prompt + completion.removesuffix(end) + end)["input_ids"]) if completion else ids
         split = _common_prefix(ids, whole)
         return whole[:split], whole[split:], []
     rules = template_rules(tokenizer)

@@ -29,9 +29,7 @@ def turn_offsets(tokenizer: Any, messages: Sequence[Message], *, generation_prom
         chars.append(len(prefix) if count else _opening(tokenizer, text, messages))
     encoded = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
     starts = {
-        start: token
-        for token, (start, end) in reversed(list(enumerate(encoded["offset_mapping"])))
-        if end > start
+        start: token for token, (start, end) in reversed(list(enumerate(encoded["offset_mapping"]))) if end > start
     }
     return [starts[char] for char in chars if char in starts]
 
@@ -54,9 +52,7 @@ def cut_prompt(prompt_ids: list[int], turns: Sequence[int], budget: int) -> list
 
 def render(tokenizer: Any, messages: Sequence[Message], generation_prompt: bool) -> str:
     """The conversation as the tokenizer's chat template writes it."""
-    text: str = tokenizer.apply_chat_template(
-        list(messages), tokenize=False, add_generation_prompt=generation_prompt
-    )
+    text: str = tokenizer.apply_chat_template(list(messages), tokenize=False, add_generation_prompt=generation_prompt)
     return text
 
 

@@ -1,0 +1,122 @@
+"""The README of a trained model: what it was trained on, under which licence, and what it must not be used for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from .recipe import Recipe
+
+
+@dataclass(frozen=True)
+class DataTerms:
+    """Licence and limits that a model inherits from its data."""
+
+    title: str
+    hub_id: str | None
+    license_id: str
+    limits: str
+
+
+TERMS = {
+    "kokorochat": DataTerms(
+        "KokoroChat",
+        "UEC-InabaLab/KokoroChat",
+        "cc-by-nc-nd-4.0",
+        "Role-played counselling in Japanese; the scores are the client-role players' and follow the rater more than "
+        "the counsellor. No commercial use, no distribution of derived data; whether a model is a derivative is "
+        "an open question, so keep it private unless you have cleared it.",
+    ),
+    "emplifai": DataTerms(
+        "EmplifAI",
+        None,
+        "unknown",
+        "Crowd-written two-turn dialogues about chronic illness. No public licence is known: do not distribute.",
+    ),
+    "miti_st_dpo": DataTerms(
+        "counsel-chat MITI-ST DPO",
+        "AgenticCommons/counsel-chat-miti-st-dpo",
+        "mit",
+        "Scores come from one judge, which may reward length and hedging; MITI-ST scores giving information low and "
+        "does not check facts; a few prolific therapists dominate.",
+    ),
+}
+
+USE = (
+    "For research on counselling dialogue. Not for clinical decisions, crisis support or unsupervised agents: "
+    "people in need belong with people."
+)
+
+
+def render_model_card(
+    recipe: Recipe, report: Mapping[str, Any], checks: Sequence[Mapping[str, Any]], versions: Mapping[str, str]
+) -> str:
+    """Markdown with the Hub's YAML header; numbers are those of `report` (a TrainReport as a dict)."""
+    settings = recipe.settings
+    terms = TERMS.get(settings.dataset_name)
+    header: dict[str, Any] = {"library_name": "peft" if report["adapter"] else "transformers"}
+    header["base_model"] = report["base_model"]
+    header["tags"] = ["hf-kokoro", "trl", settings.method]
+    if terms and terms.hub_id:
+        header["datasets"] = [terms.hub_id]
+    license_id = settings.dataset_license or (terms.license_id if terms else None)
+    if license_id:
+        header["license"] = license_id
+    parts = [
+        "---\n" + yaml.safe_dump(header, sort_keys=False, allow_unicode=True) + "---",
+        f"# {recipe.output_dir.name}",
+        f"{settings.method.upper()} on {terms.title if terms else settings.dataset_name}, starting from "
+        f"`{report['base_model']}`. {USE}",
+        "## Data\n\n" + _data(recipe, terms, license_id, report),
+        "## Run\n\n" + _run(report, versions),
+    ]
+    if report["after"]:
+        parts.append("## Held-out metrics\n\n" + _metrics(report))
+    parts.append("## Pre-flight\n\n" + _table(("check", "value"), [(c["name"], c["value"]) for c in checks]))
+    parts.append(
+        "Resolved recipe: `recipe.yaml`; versions, seeds and data fingerprints: `run.json`; every logged metric: "
+        "`metrics.jsonl`."
+    )
+    return "\n\n".join(parts) + "\n"
+
+
+def _data(recipe: Recipe, terms: DataTerms | None, license_id: str | None, report: Mapping[str, Any]) -> str:
+    settings = recipe.settings
+    lines = [
+        f"- rows: {report['train_rows']:,} for training, {report['test_rows']:,} held out",
+        f"- dataset: `{settings.dataset_name}`, config `{settings.dataset_config}`, options "
+        f"`{settings.dataset_options}`, revision `{settings.dataset_revision}`",
+        f"- licence of the data: {license_id or 'not stated in the recipe (dataset_license)'}",
+    ]
+    if terms:
+        lines.append(f"- limits: {terms.limits}")
+    return "\n".join(lines)
+
+
+def _run(report: Mapping[str, Any], versions: Mapping[str, str]) -> str:
+    rows = [
+        ("optimizer steps", f"{report['steps']:,}"),
+        ("epochs", f"{report['epochs']:g}"),
+        ("seconds", f"{report['seconds']:.1f}"),
+        ("processes", report["processes"]),
+        ("trainable parameters", f"{report['trainable_parameters']:,}"),
+        ("training loss, first and last logged", f"{report['first_loss']} and {report['last_loss']}"),
+        ("seed", report["seed"]),
+        ("resumed from", report["resumed_from"] or "not resumed"),
+        *versions.items(),
+    ]
+    return _table(("", "value"), rows)
+
+
+def _metrics(report: Mapping[str, Any]) -> str:
+    before, after = report["before"], report["after"]
+    rows = [(name, f"{before.get(name, float('nan')):.4f}", f"{value:.4f}") for name, value in after.items()]
+    return _table(("metric", "before", "after"), rows)
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
+    return "\n".join(lines + ["| " + " | ".join(map(str, row)) + " |" for row in rows])

@@ -1,0 +1,240 @@
+"""Before step 1: what will be trained on, what will not, and what looks wrong, as a table and as errors."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from ..errors import KokoroError
+from .dialogues import fit_roles, template_rules
+from .sft_data import IGNORED, with_system
+from .turns import cut_prompt, turn_offsets
+
+Verdict = Literal["ok", "note", "fail"]
+SHOWN = 20
+
+PEOPLE = ("therapist", "chosen_therapist", "rejected_therapist")
+GROUPS = {
+    "question": ("question_id",),
+    "therapist": PEOPLE,
+    "client": ("client_id",),
+    "counselor": ("counselor_id",),
+    "situation": ("situation_id",),
+}
+"""What train and test may share without anyone noticing: name to the columns that identify it."""
+
+
+class PreflightError(KokoroError):
+    """The data would not train as the recipe says; the message lists every failed check."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of the table."""
+
+    name: str
+    value: str
+    verdict: Verdict = "ok"
+    hint: str = ""
+
+
+@dataclass
+class Preflight:
+    """The table, and the row numbers behind it (of the training split)."""
+
+    checks: list[Check] = field(default_factory=list)
+    dropped: dict[str, list[int]] = field(default_factory=dict)
+
+    def add(self, name: str, value: object, verdict: Verdict = "ok", hint: str = "") -> None:
+        self.checks.append(Check(name, str(value), verdict, "" if verdict == "ok" else hint))
+
+    def raise_if_failed(self) -> None:
+        failed = [check for check in self.checks if check.verdict == "fail"]
+        if failed:
+            lines = "\n".join(f"  {check.name}: {check.value}; {check.hint}" for check in failed)
+            raise PreflightError(f"pre-flight: {len(failed)} of {len(self.checks)} checks failed\n{lines}")
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"checks": [asdict(check) for check in self.checks], "dropped": self.dropped}
+
+
+def measure_rows(rows: Any, tokenizer: Any, sides: Sequence[str], limit: int | None) -> Any:
+    """Rows with `prompt` and completion columns `sides`, tokenized as TRL does, as a Dataset of measures.
+
+    Columns: `status` (whole, cut, too_long, no_answer), `prompt` tokens after cutting, `longest` completion,
+    `tokens` a step reads, `identical` completions, `bos` at the head, `ends` end tokens of each completion.
+    """
+    options = {"tokenizer": tokenizer, "sides": list(sides), "limit": limit, "ends": end_tokens(tokenizer)}
+    columns = ["prompt", *sides]
+    return rows.select_columns(columns).map(_measure, fn_kwargs=options, remove_columns=columns, desc="Measuring")
+
+
+def end_tokens(tokenizer: Any) -> list[int]:
+    """Token ids that end an answer: the tokenizer's eos and the one its chat template writes."""
+    ends = {tokenizer.eos_token_id}
+    if tokenizer.chat_template:
+        probe = [{"role": "user", "content": "one"}, {"role": "assistant", "content": "two"}]
+        text = tokenizer.apply_chat_template(probe, tokenize=False)
+        tail = tokenizer(text[text.rindex("two") + 3 :], add_special_tokens=False)["input_ids"]
+        ends.update(token for token in tail if token in tokenizer.all_special_ids)
+    return sorted(token for token in ends if token is not None)
+
+
+def _measure(
+    row: Mapping[str, Any], tokenizer: Any, sides: list[str], limit: int | None, ends: list[int]
+) -> dict[str, Any]:
+    prompt, completions = pair_ids(tokenizer, row["prompt"], [row[side] for side in sides])
+    longest = max(len(ids) for ids in completions)
+    status, kept = "whole", prompt
+    if any(_blank(row[side]) for side in sides) or not all(completions):
+        status = "no_answer"
+    elif limit is not None and len(prompt) + longest > limit:
+        turns = turn_offsets(tokenizer, row["prompt"]) if isinstance(row["prompt"], list) else []
+        fitted = cut_prompt(prompt, turns, limit - longest)
+        status, kept = ("too_long", prompt) if fitted is None else ("cut", fitted)
+    bos = tokenizer.bos_token_id
+    return {
+        "status": status,
+        "prompt": len(kept),
+        "longest": longest,
+        "tokens": sum(len(kept) + len(ids) for ids in completions),
+        "supervised": sum(map(len, completions)),
+        "identical": len(completions) > 1 and all(ids == completions[0] for ids in completions),
+        "double_bos": bos is not None and prompt[:2] == [bos, bos],
+        "ends": [sum(token in ends for token in ids) for ids in completions],
+    }
+
+
+def pair_ids(tokenizer: Any, prompt: Any, completions: Sequence[Any]) -> tuple[list[int], list[list[int]]]:
+    """(prompt ids, ids of every completion), split where the renderings stop agreeing, as TRL does."""
+    if isinstance(prompt, str):
+        end = tokenizer.eos_token or ""
+        ids = list(tokenizer(prompt)["input_ids"])
+        wholes = [list(tokenizer(prompt + text.removesuffix(end) + end)["input_ids"]) for text in completions]
+    else:
+        options = {"tokenize": True, "return_dict": True}
+        ids = list(tokenizer.apply_chat_template(prompt, add_generation_prompt=True, **options)["input_ids"])
+        wholes = [list(tokenizer.apply_chat_template([*prompt, *c], **options)["input_ids"]) for c in completions]
+    split = min(_shared(ids, whole) for whole in wholes)
+    return ids[:split], [whole[split:] for whole in wholes]
+
+
+def fit_prompts(rows: Any, tokenizer: Any, system_prompt: str | None) -> Any:
+    """Conversational prompts opened by the system prompt and brought into roles that the template accepts."""
+    if isinstance(rows[0]["prompt"], str):
+        return rows
+    options = {"rules": template_rules(tokenizer), "system_prompt": system_prompt}
+    return rows.map(_fit_prompt, fn_kwargs=options, desc="Fitting roles")
+
+
+def _fit_prompt(row: Mapping[str, Any], rules: Any, system_prompt: str | None) -> dict[str, Any]:
+    return {"prompt": fit_roles(with_system(row["prompt"], system_prompt), rules)}
+
+
+def check_rows(preflight: Preflight, statuses: Sequence[str], max_dropped: float, limit: int | None) -> None:
+    """Checks on what is dropped or cut; `statuses` holds one entry a row. Fails over `max_dropped`."""
+    counts = Counter(statuses)
+    total = len(statuses)
+    preflight.add("rows", total)
+    for status, step in (
+        ("too_long", f"raise max_length (window_tokens for SFT) above {limit}"),
+        ("no_answer", "remove rows without an answer"),
+    ):
+        numbers = [at for at, found in enumerate(statuses) if found == status]
+        preflight.dropped[status] = numbers
+        share = counts[status] / total
+        ids = (
+            f" (rows {', '.join(map(str, numbers[:SHOWN]))}{', ...' if len(numbers) > SHOWN else ''})"
+            if numbers
+            else ""
+        )
+        over = share > max_dropped
+        hint = f"allowed: {max_dropped:.1%} dropped; {step}, or raise max_dropped" if over else ""
+        preflight.add(
+            f"dropped: {status}", f"{counts[status]}{ids}", "fail" if over else "note" if numbers else "ok", hint
+        )
+    preflight.add("cut between turns", counts["cut"], "note" if counts["cut"] else "ok")
+
+
+def check_pairs(preflight: Preflight, measures: Any) -> None:
+    """Checks on tokenized pairs or unpaired rows: identical sides, bos, end tokens, supervised share."""
+    same = sum(measures["identical"])
+    hint = "remove rows whose two answers are the same text"
+    preflight.add("identical completions", same, "fail" if same else "ok", hint)
+    double = sum(measures["double_bos"])
+    hint = "template and tokenizer both write bos: take it out of the chat template"
+    preflight.add("rows with two bos", double, "fail" if double else "ok", hint)
+    ends = Counter(count for row in measures["ends"] for count in row)
+    wrong = sum(ends.values()) - ends[1]
+    hint = "the text itself holds end tokens, or the chat template writes none or two"
+    preflight.add("completions without exactly one end token", wrong, "fail" if wrong else "ok", hint)
+    tokens = sum(measures["tokens"])
+    preflight.add("tokens an epoch", f"{tokens:,}")
+    preflight.add("share of supervised tokens", f"{sum(measures['supervised']) / max(tokens, 1):.1%}")
+
+
+def check_sft(preflight: Preflight, tokens: Any) -> None:
+    """Checks on tokenized SFT rows: sequences, tokens and the share that carries loss (0 is an error)."""
+    total = sum(map(len, tokens["labels"]))
+    learnt = sum(label != IGNORED for labels in tokens["labels"] for label in labels)
+    preflight.add("sequences", len(tokens))
+    preflight.add("tokens an epoch", f"{total:,}")
+    hint = "no token would be learnt: the chat template marks nothing, or no row has an answer"
+    share = f"{learnt / total:.1%}" if total else "0.0%"
+    preflight.add("share of supervised tokens", share, "ok" if learnt else "fail", hint)
+
+
+def check_scores(preflight: Preflight, rows: Any) -> None:
+    """Label balance and the sum of weights, where the rows have them."""
+    if "label" in rows.column_names:
+        yes = sum(map(bool, rows["label"]))
+        rare = min(yes, len(rows) - yes) / len(rows)
+        verdict: Verdict = "fail" if rare == 0 else "note" if rare < 0.1 else "ok"
+        preflight.add(
+            "labels (desirable : undesirable)", f"{yes} : {len(rows) - yes}", verdict, "KTO needs both classes"
+        )
+    if "weight" in rows.column_names:
+        total = math.fsum(rows["weight"])
+        zero = sum(weight == 0 for weight in rows["weight"])
+        mean_one = abs(total / len(rows) - 1) < 1e-3
+        value = f"{total:.2f} over {len(rows)} rows" + (f", {zero} of weight 0" if zero else "")
+        preflight.add("sum of weights", value, "ok" if mean_one else "note", "" if mean_one else "rescaled to mean 1")
+    if "margin" in rows.column_names:
+        margins = rows["margin"]
+        preflight.add(
+            "margin (min, mean, max)", f"{min(margins):g}, {math.fsum(margins) / len(rows):.2f}, {max(margins):g}"
+        )
+
+
+def check_leaks(preflight: Preflight, train: Any, test: Any) -> None:
+    """Share of test rows whose question, therapist, client, ... also stands in training (a note, not an error)."""
+    for name, columns in GROUPS.items():
+        seen, asked = _values(train, columns), _rows_of(test, columns)
+        if not seen or not asked:
+            continue
+        shared = sum(bool(values & seen) for values in asked)
+        value = f"{shared} of {len(asked)} test rows ({shared / len(asked):.0%})"
+        hint = f"split_by: {name} in dataset_options keeps them apart" if shared else ""
+        preflight.add(f"{name} also in training", value, "note" if shared else "ok", hint)
+
+
+def _values(rows: Any, columns: Iterable[str]) -> set[Any]:
+    return {value for name in columns if name in rows.column_names for value in rows[name]}
+
+
+def _rows_of(rows: Any, columns: Iterable[str]) -> list[set[Any]]:
+    present = [rows[name] for name in columns if name in rows.column_names]
+    return [set(values) for values in zip(*present, strict=True)] if present else []
+
+
+def _blank(completion: Any) -> bool:
+    text = completion if isinstance(completion, str) else "".join(turn["content"] or "" for turn in completion)
+    return not text.strip()
+
+
+def _shared(first: Sequence[int], second: Sequence[int]) -> int:
+    pairs = zip(first, second, strict=False)
+    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(first), len(second)))

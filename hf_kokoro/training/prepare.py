@@ -1,0 +1,106 @@
+"""Rows of a method to rows that its trainer takes as they are, with the pre-flight table of what happened."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .preflight import (
+    Preflight,
+    check_leaks,
+    check_pairs,
+    check_rows,
+    check_scores,
+    check_sft,
+    fit_prompts,
+    measure_rows,
+)
+from .recipe import RecipeSettings
+from .sft_data import tokenize_sft
+from .turns import cut_prompt, turn_offsets
+
+SIDES = {"dpo": ("chosen", "rejected"), "reward": ("chosen", "rejected"), "kto": ("completion",)}
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Rows for the trainer, the longest sequence in tokens, and the pre-flight table (not yet enforced)."""
+
+    train: Any
+    test: Any
+    longest: int
+    preflight: Preflight
+
+
+def prepare(settings: RecipeSettings, tokenizer: Any, train: Any, test: Any, limit: int | None) -> Prepared:
+    """Tokenize (SFT) or fit and measure (pairs, unpaired rows); rows that can't be trained on are left out.
+
+    `limit` is the longest sequence in tokens, None for no limit. Training rows decide the pre-flight; of the
+    test rows those that don't fit are left out and counted in a line of their own.
+    """
+    preflight = Preflight()
+    make = _sft if settings.method == "sft" else _preference
+    made, longest = make(settings, tokenizer, train, limit, preflight)
+    made_test = None
+    if test is not None:
+        unseen = Preflight()
+        made_test, _ = make(settings, tokenizer, test, limit, unseen)
+        left_out = sum(map(len, unseen.dropped.values()))
+        preflight.add("test rows left out", f"{left_out} of {len(test)}", "note" if left_out else "ok")
+        if not len(made_test):
+            preflight.add("test rows", 0, "fail", "every test row is too long or empty; raise max_length")
+        check_leaks(preflight, train, test)
+    check_scores(preflight, train)
+    return Prepared(made, made_test, longest, preflight)
+
+
+def _sft(
+    settings: RecipeSettings, tokenizer: Any, rows: Any, limit: int | None, preflight: Preflight
+) -> tuple[Any, int]:
+    most = limit or tokenizer.model_max_length
+    overlap, prompt = settings.window_overlap_tokens, settings.system_prompt
+    tokens = tokenize_sft(rows, tokenizer, most, overlap=overlap, system_prompt=prompt)
+    by_row = dict(zip(tokens["source"], tokens["status"], strict=True))
+    check_rows(preflight, [by_row[number] for number in range(len(rows))], settings.max_dropped, most)
+    kept = tokens.filter(_is_kept, input_columns="status").select_columns(["input_ids", "labels"])
+    check_sft(preflight, kept)
+    return kept, max(map(len, kept["input_ids"]), default=0)
+
+
+def _preference(
+    settings: RecipeSettings, tokenizer: Any, rows: Any, limit: int | None, preflight: Preflight
+) -> tuple[Any, int]:
+    paired = "chosen" in rows.column_names
+    sides = SIDES["dpo"] if paired else SIDES[settings.method]
+    rows = fit_prompts(rows, tokenizer, settings.system_prompt)
+    measures = measure_rows(rows, tokenizer, sides, limit)
+    check_rows(preflight, measures["status"], settings.max_dropped, limit)
+    keep = [number for number, status in enumerate(measures["status"]) if _is_kept(status)]
+    if len(keep) < len(rows):
+        rows, measures = rows.select(keep), measures.select(keep)
+    check_pairs(preflight, measures)
+    longest = max((p + c for p, c in zip(measures["prompt"], measures["longest"], strict=True)), default=0)
+    if settings.method == "reward" and limit is not None:
+        # TRL's reward trainer has no cut of its own: it drops what is too long, so the oldest turns go here
+        rows = rows.map(_cut_messages, fn_kwargs={"tokenizer": tokenizer, "sides": sides, "limit": limit})
+    return rows, longest
+
+
+def _cut_messages(row: Mapping[str, Any], tokenizer: Any, sides: tuple[str, ...], limit: int) -> dict[str, Any]:
+    from .preflight import pair_ids
+
+    prompt = row["prompt"]
+    ids, completions = pair_ids(tokenizer, prompt, [row[side] for side in sides])
+    room = limit - max(map(len, completions))
+    if len(ids) <= room or isinstance(prompt, str):
+        return {"prompt": prompt}
+    offsets = turn_offsets(tokenizer, prompt)
+    fitted = cut_prompt(ids, offsets, room)
+    gone = offsets.index(len(ids) - len(fitted or ids) + offsets[0])
+    head = 1 if prompt[0]["role"] == "system" else 0
+    return {"prompt": [*prompt[:head], *prompt[head + gone :]]}
+
+
+def _is_kept(status: str) -> bool:
+    return status in ("whole", "cut")

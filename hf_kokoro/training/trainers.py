@@ -1,0 +1,27 @@
+"""Method to trainer: ours for preferences, TRL's own for SFT and reward models (silenced)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from trl import RewardTrainer, SFTTrainer
+
+from .scored_columns import NoTelemetry
+from .scored_dpo import ScoredDPOTrainer
+from .scored_kto import ScoredKTOTrainer
+
+
+class DialogueSFTTrainer(NoTelemetry, SFTTrainer):
+    """SFTTrainer for the token ids and labels of `sft_data.tokenize_sft`."""
+
+
+class MarginRewardTrainer(NoTelemetry, RewardTrainer):
+    """RewardTrainer, whose loss -logsigmoid(r_chosen - r_rejected - margin) takes the `margin` column itself."""
+
+
+TRAINERS: dict[str, Any] = {
+    "sft": DialogueSFTTrainer,
+    "dpo": ScoredDPOTrainer,
+    "kto": ScoredKTOTrainer,
+    "reward": MarginRewardTrainer,
+}

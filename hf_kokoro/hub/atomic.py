@@ -15,6 +15,12 @@ def temporary_name(path: Path) -> Path:
     return path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}{TEMPORARY}")
 
 
+def delete_temporaries(folder: Path) -> None:
+    """Delete what a killed process left half written in a folder and below. Only under the folder's lock."""
+    for leftover in folder.rglob(f".*{TEMPORARY}"):
+        leftover.unlink(missing_ok=True)
+
+
 def sync_folder(folder: Path) -> None:
     """Make renames and new names in a folder durable, where the system can."""
     if os.name == "nt":

@@ -17,8 +17,6 @@ class TargetError(KokoroError):
 class LockedError(TargetError):
     """Another process kept the target's lock for longer than we wait."""
 
-    retryable = True
-
 
 class BaseFormatError(TargetError):
     """The file that should grow isn't JSON Lines of objects: a torn line, another format, or not UTF-8."""
@@ -38,6 +36,10 @@ class HistoryError(TargetError):
 
 class VerifyError(TargetError):
     """The target took the commit, but what can be read back is not what was sent."""
+
+
+class NotKept(TargetError):
+    """A former revision's bytes can't be had any more: a folder has only its newest ones."""
 
 
 class CommitRace(TargetError):

@@ -21,8 +21,8 @@ from typing import BinaryIO
 
 from filelock import FileLock, Timeout
 
-from .atomic import TEMPORARY, make_folders, sync_folder, write_atomically, write_synced
-from .errors import CommitRace, HistoryError, LockedError, TargetError, VerifyError
+from .atomic import delete_temporaries, make_folders, sync_folder, write_atomically, write_synced
+from .errors import CommitRace, HistoryError, LockedError, NotKept, TargetError, VerifyError
 from .index import prefix_digests
 from .ledger import Entry, Ledger, new_entry
 from .patience import Patience
@@ -162,9 +162,7 @@ class LocalTarget:
     def open(self, revision: Revision, path: str) -> BinaryIO:
         file = self._file(path)
         if path not in revision.files or not file.is_file() or file.stat().st_size != revision.files[path].size:
-            raise TargetError(
-                f"{self.name}: {path} at {revision.id[:12]} is not kept; a folder has only the newest bytes"
-            )
+            raise NotKept(f"{self.name}: {path} at {revision.id[:12]} is not kept; a folder has only the newest bytes")
         return file.open("rb")
 
     def _file(self, path: str) -> Path:
@@ -245,8 +243,8 @@ class LocalTarget:
         """After a crash: finish a declared commit, delete what was never declared."""
         if self._declared.exists():
             self._carry_out()
-        leftovers = [*self._hidden.glob(f".*{TEMPORARY}"), *self._staged.glob("*")]
-        for leftover in leftovers:
+        delete_temporaries(self._hidden)
+        for leftover in self._staged.glob("*"):
             leftover.unlink(missing_ok=True)
 
     def _complete_ledger(self) -> Iterator[Entry]:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from huggingface_hub import constants
 
-from .atomic import make_folders, write_atomically
+from .atomic import delete_temporaries, make_folders, write_atomically
 from .errors import HistoryError, OutcomeUnknown
 from .staging import content_matches, file_matches
 from .target import FileInfo
@@ -99,6 +99,7 @@ class Mirror:
     def clean(self) -> None:
         """Delete what is half written, by us or by a process that was killed."""
         shutil.rmtree(self.folder / "staged", ignore_errors=True)
+        delete_temporaries(self.folder)
 
     def _download(self, path: str, remote: FileInfo, fetch: Fetch, *, keep: int) -> bool:
         """Our first `keep` bytes + the remote's rest; taken only if the whole has the remote's digest."""

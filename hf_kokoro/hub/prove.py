@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 
 from ..errors import Fault, Faults
-from .errors import TargetError
+from .errors import NotKept
 from .lines import iter_lines
 from .prefixes import PrefixWatch
 from .rows_check import RowCheck
@@ -69,9 +69,7 @@ def _watch(
     """Stream one version; None if it can't be had any more."""
     try:
         stream = target.open(revision, path)
-    except TargetError:
-        if check is not None:
-            raise
+    except NotKept:
         return None
     with closing(stream):
         watch = PrefixWatch(stream, [version for version in versions if version is not None])

@@ -134,7 +134,7 @@ class Target(Protocol):
         """Every revision, oldest first, with the files of the series (and the card) it had."""
 
     def open(self, revision: Revision, path: str) -> BinaryIO:
-        """Stream a file as it was at a revision. Raises TargetError if that can't be had any more."""
+        """Stream a file as it was at a revision. Raises NotKept if that can't be had any more."""
 
 
 @dataclass(frozen=True)

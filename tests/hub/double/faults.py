@@ -46,9 +46,10 @@ class Hang:
 
 @dataclass(frozen=True)
 class Delay:
-    """Wait for an event before the request is carried out."""
+    """Tell that the request is there, and wait for an event before it is carried out."""
 
     event: threading.Event
+    arrived: threading.Event = field(default_factory=threading.Event)
 
 
 @dataclass(frozen=True)

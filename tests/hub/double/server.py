@@ -105,7 +105,8 @@ class _Handler(BaseHTTPRequestHandler):
         request = self._read()
         double.seen.append(Seen(self.command, self.path, request.host, bool(request.token), request.body_bytes, fault))
         match fault:
-            case Delay(event):
+            case Delay(event, arrived):
+                arrived.set()
                 event.wait(30)
             case Sneak(action):
                 action()

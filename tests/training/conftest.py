@@ -3,81 +3,28 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+# tests are imported by path, so a module beside them is found only this way
+sys.path.insert(0, str(Path(__file__).parent))
+
 # two builders' worth of cores is all that CI has; more threads than cores only slow tiny models down
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-
-QUICK = {
-    "per_device_train_batch_size": 4,
-    "use_cpu": True,
-    "bf16": False,
-    "gradient_checkpointing": False,
-    "report_to": "none",
-    "disable_tqdm": True,
-    "save_strategy": "no",
-    "learning_rate": 1e-3,
-    "seed": 3,
-}
-"""Trainer arguments of a small run on a CPU."""
-
-OPENINGS = ("It sounds like", "You should", "I hear that", "Just", "Perhaps", "What would help if")
-TOPICS = ("sleep", "work", "your sister", "exams", "money", "the move", "grief", "anger")
-
-
-def message(role: str, text: str) -> dict[str, str]:
-    return {"role": role, "content": text}
-
-
-def make_pairs(count: int) -> list[dict[str, Any]]:
-    """Pairs of unequal length with integer margins 1..4 and weights of mean 1."""
-    rows = []
-    for index in range(count):
-        topic = TOPICS[index % len(TOPICS)]
-        chosen = f"{OPENINGS[index % 6]} {topic} weighs on you" + ", and that is a lot" * (index % 3)
-        rejected = f"{OPENINGS[(index + 1) % 6]} forget {topic}" + " and move on" * (index % 2)
-        rows.append(
-            {
-                "prompt": [message("user", f"I can not stop thinking about {topic}, day {index}.")],
-                "chosen": [message("assistant", chosen)],
-                "rejected": [message("assistant", rejected)],
-                "margin": float(1 + index % 4),
-                "weight": 0.5 + (index % 2),
-                "row_id": f"row-{index}",
-            }
-        )
-    return rows
-
-
-def make_unpaired(count: int) -> list[dict[str, Any]]:
-    """Unpaired rows of two classes, two a prompt, with weights of mean 1."""
-    return [
-        {
-            "prompt": pair["prompt"],
-            "completion": pair[side],
-            "label": side == "chosen",
-            "weight": pair["weight"],
-        }
-        for pair in make_pairs(count)
-        for side in ("chosen", "rejected")
-    ]
 
 
 @pytest.fixture(scope="session")
 def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tiny Llama with its tokenizer; never written to by tests."""
+    from training_rows import make_pairs
+
     from hf_kokoro.training.tiny import build_tiny_model
 
-    texts = [
-        turn["content"]
-        for row in make_pairs(24)
-        for key in ("prompt", "chosen", "rejected")
-        for turn in row[key]
-    ]
+    texts = [turn["content"] for row in make_pairs(24) for key in ("prompt", "chosen", "rejected") for turn in row[key]]
     return build_tiny_model(texts, tmp_path_factory.mktemp("model") / "tiny", vocab_size=400, context=512)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import message
+from training_rows import message
 
 from hf_kokoro.training.chat_templates import (
     ALIASES,
@@ -37,9 +37,7 @@ def _ids(tokenizer: Any, messages: list[dict[str, str]], **options: Any) -> Any:
 
 
 @pytest.mark.parametrize("family", list(FAMILIES))
-def test_the_prompt_of_every_turn_is_a_prefix_of_the_whole_conversation(
-    family: str, family_tokenizer: Any
-) -> None:
+def test_the_prompt_of_every_turn_is_a_prefix_of_the_whole_conversation(family: str, family_tokenizer: Any) -> None:
     tokenizer = family_tokenizer(family)
     whole = _ids(tokenizer, CONVERSATION)["input_ids"]
     for turn in (2, 4):
@@ -69,13 +67,9 @@ def test_aliases_name_a_family(alias: str, family_tokenizer: Any) -> None:
     assert family_tokenizer(alias).chat_template == FAMILIES[ALIASES[alias]]
 
 
-def test_a_stock_chatml_template_gets_the_marked_one_of_its_family(
-    tokenizer: Any, family_tokenizer: Any
-) -> None:
+def test_a_stock_chatml_template_gets_the_marked_one_of_its_family(tokenizer: Any, family_tokenizer: Any) -> None:
     stock = family_tokenizer("chatml")
-    stock.chat_template = (
-        FAMILIES["chatml"].replace("{% generation %}", "").replace("{% endgeneration %}", "")
-    )
+    stock.chat_template = FAMILIES["chatml"].replace("{% generation %}", "").replace("{% endgeneration %}", "")
     assert "no {% generation %} mark" in str(template_problem(stock))
     choice = ensure_training_template(stock)
     assert (choice.origin, choice.same_rendering) == ("'chatml'", True)
@@ -141,9 +135,7 @@ def test_an_unknown_family_lists_the_known_ones(family_tokenizer: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["qwen2_5", "qwen3", "llama3", "gemma3", "qwen3_instruct_2507"])
-def test_the_models_own_published_templates_find_a_training_template(
-    name: str, family_tokenizer: Any
-) -> None:
+def test_the_models_own_published_templates_find_a_training_template(name: str, family_tokenizer: Any) -> None:
     import trl
 
     tokenizer = family_tokenizer("chatml")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import torch
-from conftest import message
+from training_rows import message
 
 from hf_kokoro.training.collators import MaskError, ScoredPreferenceCollator, ScoredUnpairedCollator
 from hf_kokoro.training.turns import cut_prompt, render, turn_offsets
@@ -122,9 +122,7 @@ def test_a_long_prompt_loses_its_oldest_whole_turns_on_both_sides_alike() -> Non
         ({"prompt_ids": [1] * 8, "prompt_turns": [0]}, "prompt of 8"),
     ],
 )
-def test_a_completion_that_would_vanish_or_be_cut_is_refused_with_its_row(
-    changes: dict[str, Any], reason: str
-) -> None:
+def test_a_completion_that_would_vanish_or_be_cut_is_refused_with_its_row(changes: dict[str, Any], reason: str) -> None:
     with pytest.raises(MaskError, match=f"row a: .*{reason}"):
         ScoredPreferenceCollator(pad_token_id=0, max_length=8)([{**PAIRS[0], **changes}])
 
@@ -139,9 +137,7 @@ def test_cutting_keeps_the_latest_turns_that_fit_and_says_none_when_the_last_one
 
 
 @pytest.mark.parametrize("system", [True, False])
-def test_turn_offsets_stand_where_a_shorter_conversation_renders_the_same(
-    system: bool, tokenizer: Any
-) -> None:
+def test_turn_offsets_stand_where_a_shorter_conversation_renders_the_same(system: bool, tokenizer: Any) -> None:
     turns = [
         message("user", "sleep"),
         message("assistant", "I hear you"),
@@ -153,7 +149,5 @@ def test_turn_offsets_stand_where_a_shorter_conversation_renders_the_same(
     assert len(offsets) == 3
     for number, offset in enumerate(offsets):
         kept = messages[: number + system]
-        expected = (
-            tokenizer(render(tokenizer, kept, False), add_special_tokens=False)["input_ids"] if kept else []
-        )
+        expected = tokenizer(render(tokenizer, kept, False), add_special_tokens=False)["input_ids"] if kept else []
         assert ids[:offset] == expected

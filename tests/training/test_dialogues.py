@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 import torch
-from conftest import message
 from datasets import Dataset
 from hypothesis import given
 from hypothesis import strategies as st
+from training_rows import message
 
 from hf_kokoro.training.chat_templates import FAMILIES
 from hf_kokoro.training.dialogues import (
@@ -85,12 +85,8 @@ def test_no_text_is_lost_and_strict_rules_give_strict_alternation(
         assert "system" not in [turn["role"] for turn in fitted]
 
 
-@pytest.mark.parametrize(
-    ("family", "first"), [("chatml", True), ("llama3", True), ("llm-jp", True), ("gemma3", False)]
-)
-def test_what_a_template_accepts_is_found_by_rendering(
-    family: str, first: bool, family_tokenizer: Any
-) -> None:
+@pytest.mark.parametrize(("family", "first"), [("chatml", True), ("llama3", True), ("llm-jp", True), ("gemma3", False)])
+def test_what_a_template_accepts_is_found_by_rendering(family: str, first: bool, family_tokenizer: Any) -> None:
     tokenizer = family_tokenizer(family)
     rules = template_rules(tokenizer)
     assert rules.assistant_first is first
@@ -127,9 +123,7 @@ def test_windows_fit_and_every_counsellor_turn_carries_loss_exactly_once(
     for window in windows:
         assert token_count(tokenizer, window.messages) <= 120
         assert any("be kind" in turn["content"] for turn in window.messages[:1])
-        learnt += [
-            turn["content"] for turn in window.messages[window.loss_from :] if turn["role"] == "assistant"
-        ]
+        learnt += [turn["content"] for turn in window.messages[window.loss_from :] if turn["role"] == "assistant"]
     assert learnt == [turn["content"] for turn in dialogue(21) if turn["role"] == "assistant"]
     if overlap:
         assert any(window.loss_from > 1 for window in windows)
@@ -224,9 +218,7 @@ def test_one_pass_has_the_loss_and_gradient_of_one_example_per_turn(
         )["input_ids"]
         labels = [
             token if mask and place >= len(prompt) else IGNORED
-            for place, (token, mask) in enumerate(
-                zip(text["input_ids"], text["assistant_masks"], strict=True)
-            )
+            for place, (token, mask) in enumerate(zip(text["input_ids"], text["assistant_masks"], strict=True))
         ]
         expanded.append({"input_ids": text["input_ids"], "labels": labels})
     first = _loss_and_gradient(load_tiny(0.02), list(one_pass))
@@ -237,7 +229,7 @@ def test_one_pass_has_the_loss_and_gradient_of_one_example_per_turn(
 
 
 def test_the_trainer_computes_that_very_loss(load_tiny: Any, tokenizer: Any, tmp_path: Path) -> None:
-    from conftest import QUICK
+    from training_rows import QUICK
     from trl import SFTConfig, SFTTrainer
 
     tokens = tokenize_sft(Dataset.from_list([{"messages": dialogue(9)}]), tokenizer, 512)

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 import torch
-from conftest import QUICK, make_pairs
 from datasets import Dataset
 from peft import LoraConfig
+from training_rows import QUICK, make_pairs
 from trl import DPOConfig, DPOTrainer
 
 from hf_kokoro.errors import RowError, UsageError
@@ -37,17 +37,13 @@ def build(out: Path, model: Any, tokenizer: Any, rows: Any, **changes: Any) -> S
 
 def sequence_log_probs(model: Any, batch: dict[str, torch.Tensor]) -> torch.Tensor:
     """Summed completion log-probs (2B,) in float64 from full logits: no part of TRL's fused path."""
-    logits = model(
-        input_ids=batch["input_ids"], attention_mask=batch["attention_mask"], use_cache=False
-    ).logits
+    logits = model(input_ids=batch["input_ids"], attention_mask=batch["attention_mask"], use_cache=False).logits
     log_probs = torch.log_softmax(logits.double()[:, :-1], dim=-1)
     taken = log_probs.gather(2, batch["input_ids"][:, 1:].unsqueeze(2)).squeeze(2)
     return (taken * batch["completion_mask"][:, 1:]).sum(1)
 
 
-def formula(
-    policy: torch.Tensor, reference: torch.Tensor, batch: dict[str, torch.Tensor], f: Any
-) -> torch.Tensor:
+def formula(policy: torch.Tensor, reference: torch.Tensor, batch: dict[str, torch.Tensor], f: Any) -> torch.Tensor:
     chosen, rejected = (policy - reference).chunk(2)
     delta = chosen - rejected
     per_pair = -torch.nn.functional.logsigmoid(BETA * delta - ALPHA * f(batch["margin"].double()))
@@ -87,9 +83,7 @@ def test_loss_and_gradients_equal_the_odpo_formula_in_double_precision_full_mode
     margin_fn: str, tmp_path: Path, load_tiny: Any, tokenizer: Any
 ) -> None:
     reference = load_tiny()
-    trainer = build(
-        tmp_path, load_tiny(0.02), tokenizer, make_pairs(4), ref_model=load_tiny(), margin_fn=margin_fn
-    )
+    trainer = build(tmp_path, load_tiny(0.02), tokenizer, make_pairs(4), ref_model=load_tiny(), margin_fn=margin_fn)
     batch = first_batch(trainer)
 
     def expected() -> torch.Tensor:
@@ -142,9 +136,17 @@ def test_accumulated_small_batches_take_the_same_step_as_one_large_batch(
     results = []
     for size, steps in ((4, 1), (1, 4)):
         trainer = build(
-            tmp_path, load_tiny(), tokenizer, make_pairs(8), ref_model=load_tiny(),
-            per_device_train_batch_size=size, gradient_accumulation_steps=steps, max_steps=2, logging_steps=1, optim="sgd",
-        )  # fmt: skip
+            tmp_path,
+            load_tiny(),
+            tokenizer,
+            make_pairs(8),
+            ref_model=load_tiny(),
+            per_device_train_batch_size=size,
+            gradient_accumulation_steps=steps,
+            max_steps=2,
+            logging_steps=1,
+            optim="sgd",
+        )
         trainer.train()
         logs = [entry for entry in trainer.state.log_history if "loss" in entry]
         results.append(([e["loss"] for e in logs], [e["grad_norm"] for e in logs], trainer.model))
@@ -158,9 +160,7 @@ def test_margin_zero_and_weight_one_is_stock_dpo_to_the_last_digit(
     tmp_path: Path, load_tiny: Any, tokenizer: Any
 ) -> None:
     neutral = [{**row, "margin": 0.0, "weight": 1.0} for row in make_pairs(8)]
-    ours = build(
-        tmp_path, load_tiny(), tokenizer, neutral, ref_model=load_tiny(), max_steps=3, logging_steps=1
-    )
+    ours = build(tmp_path, load_tiny(), tokenizer, neutral, ref_model=load_tiny(), max_steps=3, logging_steps=1)
     keep = ("output_dir", "beta", "max_length", "max_steps", "logging_steps")
     stock_args = DPOConfig(**{key: getattr(ours.args, key) for key in keep}, **QUICK)
     plain = [{k: row[k] for k in ("prompt", "chosen", "rejected")} for row in neutral]
@@ -188,9 +188,7 @@ def test_trls_own_metrics_stay_unshifted_and_ours_are_logged_beside_them(
     trainer.model.train()
     trainer.compute_loss(trainer.model, dict(batch))
     with torch.no_grad():
-        chosen, rejected = (
-            sequence_log_probs(trainer.model, batch) - sequence_log_probs(reference, batch)
-        ).chunk(2)
+        chosen, rejected = (sequence_log_probs(trainer.model, batch) - sequence_log_probs(reference, batch)).chunk(2)
     offset = ALPHA * torch.log1p(batch["margin"].double())
     beyond = (BETA * (chosen - rejected) > offset).double().mean().item()
     metrics = {key: value[-1] for key, value in trainer._metrics["train"].items()}
@@ -213,9 +211,7 @@ def test_batches_of_the_real_dataloader_hold_margin_weight_and_row_id(
     assert batch["weight"].tolist() == [by_id[name]["weight"] for name in ids]
 
 
-def test_weights_are_scaled_to_mean_one_over_the_training_set(
-    tmp_path: Path, load_tiny: Any, tokenizer: Any
-) -> None:
+def test_weights_are_scaled_to_mean_one_over_the_training_set(tmp_path: Path, load_tiny: Any, tokenizer: Any) -> None:
     rows = [{**row, "weight": 10 * row["weight"]} for row in make_pairs(8)]
     trainer = build(tmp_path, load_tiny(), tokenizer, rows, ref_model=load_tiny())
     assert trainer.train_dataset["weight"] == pytest.approx([row["weight"] for row in make_pairs(8)])
@@ -233,19 +229,13 @@ def test_a_row_of_weight_zero_adds_no_gradient(tmp_path: Path, load_tiny: Any, t
     together = gradients(trainer.model)
     trainer.model.zero_grad()
     alone = {
-        key: [value[keep]]
-        if key == "row_id"
-        else value[[keep, keep + 4]]
-        if len(value) == 8
-        else value[[keep]]
+        key: [value[keep]] if key == "row_id" else value[[keep, keep + 4]] if len(value) == 8 else value[[keep]]
         for key, value in batch.items()
     }
     trainer.compute_loss(trainer.model, alone).backward()
     for name, gradient in gradients(trainer.model).items():
         # the mean is over 4 rows there and over 1 here
-        assert (4 * together[name] - gradient).abs().max().item() <= 5e-6 * max(
-            1.0, gradient.abs().max().item()
-        )
+        assert (4 * together[name] - gradient).abs().max().item() <= 5e-6 * max(1.0, gradient.abs().max().item())
 
 
 @pytest.mark.parametrize(
@@ -277,9 +267,7 @@ def test_other_losses_run_as_trl_has_them_once_the_scores_are_off(
     assert torch.equal(ours, DPOTrainer._compute_loss(trainer, trainer.model, stripped, False))
 
 
-def test_in_a_mix_only_the_sigmoid_term_takes_the_scores(
-    tmp_path: Path, load_tiny: Any, tokenizer: Any
-) -> None:
+def test_in_a_mix_only_the_sigmoid_term_takes_the_scores(tmp_path: Path, load_tiny: Any, tokenizer: Any) -> None:
     mix = {"loss_type": ["sigmoid", "sft"], "loss_weights": [0.8, 0.2]}
     reference = load_tiny()
     trainer = build(tmp_path, load_tiny(0.02), tokenizer, make_pairs(4), ref_model=load_tiny(), **mix)

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 import torch
-from conftest import QUICK, make_pairs, make_unpaired
 from datasets import Dataset
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from training_rows import QUICK, make_pairs, make_unpaired
 
 from hf_kokoro.errors import UsageError
 from hf_kokoro.training.kto_order import class_weights, order_rows
@@ -36,9 +36,7 @@ def log_probs(model: Any, batch: dict[str, torch.Tensor], prefix: str = "") -> t
     return (taken * mask[:, 1:]).sum(1)
 
 
-def formula(
-    policy: Any, reference: Any, batch: dict[str, torch.Tensor], weights: tuple[float, float]
-) -> torch.Tensor:
+def formula(policy: Any, reference: Any, batch: dict[str, torch.Tensor], weights: tuple[float, float]) -> torch.Tensor:
     """Ethayarajh et al. 2024, eq. 7, with a weight per row; the KL term carries no gradient."""
     with torch.no_grad():
         base, kl_base = log_probs(reference, batch), log_probs(reference, batch, "KL_")
@@ -109,9 +107,7 @@ def test_fewer_rows_than_a_batch_are_refused(tmp_path: Path, load_tiny: Any, tok
 
 
 def test_class_weights_the_user_set_are_kept(tmp_path: Path, load_tiny: Any, tokenizer: Any) -> None:
-    trainer = build(
-        tmp_path, load_tiny(), tokenizer, make_unpaired(8), ref_model=load_tiny(), undesirable_weight=0.7
-    )
+    trainer = build(tmp_path, load_tiny(), tokenizer, make_unpaired(8), ref_model=load_tiny(), undesirable_weight=0.7)
     assert (trainer.desirable_weight, trainer.undesirable_weight) == (1.0, 0.7)
 
 

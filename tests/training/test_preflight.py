@@ -1,0 +1,141 @@
+"""The pre-flight: what would be dropped, cut, doubled, unlearnt or leaked, before step 1."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from datasets import Dataset
+from training_rows import make_pairs, make_unpaired, message
+
+from hf_kokoro.training.preflight import Preflight, PreflightError, end_tokens
+from hf_kokoro.training.prepare import Prepared, prepare
+from hf_kokoro.training.recipe import RecipeSettings
+
+
+def run(rows: list[dict[str, Any]], tokenizer: Any, limit: int | None = 200, **changes: Any) -> Prepared:
+    test = changes.pop("test", None)
+    settings = RecipeSettings(**{"method": "dpo", **changes})
+    return prepare(settings, tokenizer, Dataset.from_list(rows), test and Dataset.from_list(test), limit)
+
+
+def value(preflight: Preflight, name: str) -> tuple[str, str]:
+    check = next(check for check in preflight.checks if check.name == name)
+    return check.value, check.verdict
+
+
+def test_clean_rows_pass_and_the_table_counts_them(tokenizer: Any) -> None:
+    preflight = run(make_pairs(8), tokenizer).preflight
+    preflight.raise_if_failed()
+    assert value(preflight, "rows") == ("8", "ok")
+    assert value(preflight, "sum of weights") == ("8.00 over 8 rows", "ok")
+    assert value(preflight, "margin (min, mean, max)") == ("1, 2.50, 4", "ok")
+
+
+def test_rows_that_do_not_fit_are_named_and_fail_over_the_allowed_share(tokenizer: Any) -> None:
+    rows = make_pairs(40)
+    rows[7]["prompt"] = [message("user", "sleep " * 300)]
+    rows[9]["chosen"] = [message("assistant", "rest " * 300)]
+    refused = run(rows, tokenizer).preflight
+    assert refused.dropped["too_long"] == [7, 9]
+    assert value(refused, "dropped: too_long") == ("2 (rows 7, 9)", "fail")
+    with pytest.raises(PreflightError, match=r"dropped: too_long: 2 \(rows 7, 9\); allowed: 1.0% dropped"):
+        refused.raise_if_failed()
+    allowed = run(rows, tokenizer, max_dropped=0.05)
+    allowed.preflight.raise_if_failed()
+    assert len(allowed.train) == 38
+    assert allowed.longest <= 200
+
+
+def test_an_empty_answer_is_dropped_by_number_and_never_trained_on(tokenizer: Any) -> None:
+    rows = make_pairs(4)
+    rows[2]["rejected"] = [message("assistant", "  ")]
+    prepared = run(rows, tokenizer, max_dropped=0.5)
+    assert prepared.preflight.dropped["no_answer"] == [2]
+    assert prepared.train["row_id"] == ["row-0", "row-1", "row-3"]
+
+
+def test_long_dialogue_prompts_are_cut_between_turns_and_counted(tokenizer: Any) -> None:
+    rows = make_pairs(4)
+    rows[1]["prompt"] = [message(("user", "assistant")[i % 2], f"turn {i} sleep") for i in range(41)]
+    prepared = run(rows, tokenizer)
+    prepared.preflight.raise_if_failed()
+    assert value(prepared.preflight, "cut between turns") == ("1", "note")
+    assert prepared.longest <= 200
+
+
+def test_two_equal_answers_fail(tokenizer: Any) -> None:
+    rows = make_pairs(4)
+    rows[3]["rejected"] = rows[3]["chosen"]
+    assert value(run(rows, tokenizer).preflight, "identical completions") == ("1", "fail")
+
+
+def test_a_second_bos_and_stray_end_tokens_are_found(tokenizer: Any, family_tokenizer: Any) -> None:
+    doubled = family_tokenizer("llama3")
+    doubled.chat_template = "{{ bos_token }}" + doubled.chat_template
+    assert value(run(make_pairs(4), doubled).preflight, "rows with two bos") == ("4", "fail")
+    rows = make_pairs(4)
+    rows[0]["chosen"] = [message("assistant", "so<|im_end|>")]
+    found = value(run(rows, tokenizer).preflight, "completions without exactly one end token")
+    assert found == ("1", "fail")
+
+
+def test_every_completion_of_a_sound_template_has_exactly_one_end_token(family_tokenizer: Any) -> None:
+    for family in ("chatml", "llama3", "gemma3", "llm-jp", "qwen3"):
+        preflight = run(make_pairs(4), family_tokenizer(family)).preflight
+        assert value(preflight, "completions without exactly one end token") == ("0", "ok")
+        assert value(preflight, "rows with two bos") == ("0", "ok")
+
+
+def test_end_tokens_are_the_eos_and_the_one_that_the_template_writes(family_tokenizer: Any) -> None:
+    tokenizer = family_tokenizer("llama3")
+    assert [tokenizer.decode([token]) for token in end_tokens(tokenizer)] == ["<|im_end|>", "<|eot_id|>"]
+
+
+def test_one_sided_labels_fail_and_rare_ones_are_noted(tokenizer: Any) -> None:
+    rows = [{k: v for k, v in row.items() if k != "row_id"} for row in make_unpaired(20)]
+    assert value(run(rows, tokenizer, method="kto").preflight, "labels (desirable : undesirable)") == ("20 : 20", "ok")
+    only = [row for row in rows if row["label"]]
+    assert value(run(only, tokenizer, method="kto").preflight, "labels (desirable : undesirable)")[1] == "fail"
+    rare = only + [row for row in rows if not row["label"]][:1]
+    assert value(run(rare, tokenizer, method="kto").preflight, "labels (desirable : undesirable)")[1] == "note"
+
+
+def test_shared_questions_and_therapists_of_train_and_test_are_counted(tokenizer: Any) -> None:
+    def named(row: dict[str, Any], question: str, chosen: str, rejected: str) -> dict[str, Any]:
+        return {**row, "question_id": question, "chosen_therapist": chosen, "rejected_therapist": rejected}
+
+    rows = make_pairs(6)
+    train = [named(rows[i], f"q{i}", "ann", "ben") for i in range(4)]
+    test = [named(rows[4], "q1", "cy", "dee"), named(rows[5], "q9", "eve", "ann")]
+    preflight = run(train, tokenizer, test=test).preflight
+    assert value(preflight, "question also in training") == ("1 of 2 test rows (50%)", "note")
+    assert value(preflight, "therapist also in training") == ("1 of 2 test rows (50%)", "note")
+
+
+def test_a_test_split_that_empties_is_an_error_not_a_silence(tokenizer: Any) -> None:
+    test = [{**make_pairs(1)[0], "chosen": [message("assistant", "rest " * 300)]}]
+    preflight = run(make_pairs(4), tokenizer, test=test).preflight
+    assert value(preflight, "test rows") == ("0", "fail")
+
+
+def test_sft_rows_without_a_counsellor_turn_fail_and_the_supervised_share_is_reported(tokenizer: Any) -> None:
+    dialogue = [message("user", "sleep"), message("assistant", "that sounds hard")]
+    good = run([{"messages": dialogue}] * 2, tokenizer, method="sft").preflight
+    good.raise_if_failed()
+    assert value(good, "share of supervised tokens")[0].endswith("%")
+    deaf = run([{"messages": dialogue[:1]}] * 2, tokenizer, method="sft").preflight
+    with pytest.raises(PreflightError, match="no token would be learnt"):
+        deaf.raise_if_failed()
+
+
+def test_reward_prompts_are_cut_by_whole_turns_too(tokenizer: Any) -> None:
+    rows = make_pairs(4)
+    turns = [message(("user", "assistant")[i % 2], f"turn {i} sleep") for i in range(41)]
+    rows[1]["prompt"] = [message("system", "be kind"), *turns]
+    prepared = run(rows, tokenizer, limit=120, method="reward")
+    prompt = prepared.train[1]["prompt"]
+    assert prompt[0] == message("system", "be kind")
+    assert prompt[1:] == turns[-len(prompt) + 1 :]
+    whole = tokenizer.apply_chat_template([*prompt, *rows[1]["chosen"]], tokenize=True, return_dict=True)["input_ids"]
+    assert len(whole) <= 120

@@ -17,6 +17,7 @@ from .verdicts import Opinion
 GROUP = "hf_kokoro.judges"
 
 _BUILT_IN = {
+    "claude": "hf_kokoro.judging.claude:ClaudeJudge",
     "rule": "hf_kokoro.judging.rule:RuleJudge",
     "scripted": "hf_kokoro.judging.scripted:ScriptedJudge",
 }

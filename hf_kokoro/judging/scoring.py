@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
+from ..errors import FAULTS_SHOWN
+from .concurrent import score_concurrently
 from .journal import Journal
 from .judge import AsyncJudge, Judge
 from .verdicts import STATUSES, Item, Opinion, VerdictKey, is_blank, make_verdict
@@ -22,6 +25,11 @@ class JudgeReport:
     judged: int = 0
     already: int = 0
     statuses: Counter[str] = field(default_factory=Counter)
+    unanswered: list[tuple[str, str, str]] = field(default_factory=list)
+    """(question id, start of the answer's digest, reason) of what was tried in vain or not sent any more."""
+    stopped: str = ""
+    """Why the run ended early, if it did."""
+    spent_usd: float | None = None
 
     @property
     def unscored(self) -> int:
@@ -36,7 +44,11 @@ class JudgeReport:
     def advice(self) -> list[str]:
         """What is unscored and how to go on, a line each; empty if everything is scored."""
         counts = self.statuses
-        lines = []
+        lines = [f"stopped: {self.stopped}"] if self.stopped else []
+        for question_id, digest, reason in self.unanswered[:FAULTS_SHOWN]:
+            lines.append(f"unscored: question {question_id} answer {digest}: {reason}")
+        if len(self.unanswered) > FAULTS_SHOWN:
+            lines.append(f"... and {len(self.unanswered) - FAULTS_SHOWN} more unscored (--json lists them all)")
         if self.missing:
             lines.append(f"{self.missing} not judged yet: run the same command again, only they are judged")
         for status in ("incomplete", "invalid"):
@@ -57,6 +69,9 @@ class JudgeReport:
             "statuses": {status: self.statuses[status] for status in STATUSES},
             "missing": self.missing,
             "unscored": self.unscored,
+            "unanswered": [list(entry) for entry in self.unanswered],
+            "stopped": self.stopped,
+            "spent_usd": self.spent_usd,
         }
 
 
@@ -87,7 +102,7 @@ def item_key(item: Item, judge: Judge | AsyncJudge, repeat: int = 0) -> VerdictK
 
 def score_items(
     items: Iterable[Item],
-    judge: Judge,
+    judge: Judge | AsyncJudge,
     journal: Journal,
     *,
     limit: int | None = None,
@@ -95,9 +110,19 @@ def score_items(
     repeat: int = 0,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> JudgeReport:
-    """Score what is missing, at most `limit` answers, one by one; every verdict is journaled at once."""
+    """Score what is missing, at most `limit` answers; every verdict is journaled at once.
+
+    A judge whose `score` is a coroutine gets many answers at a time (this call runs the event loop), any
+    other one after another.
+    """
     wanted = list(items)
     work = list(missing_items(wanted, judge, journal, retry, repeat))[:limit]
+    if isinstance(judge, AsyncJudge):
+        outcome = asyncio.run(score_concurrently(work, judge, journal, repeat, progress))
+        report = report_on(wanted, judge, journal, outcome.judged, repeat)
+        report.stopped = outcome.stopped
+        report.unanswered = [(item.question_id, item.answer_sha256[:12], reason) for item, reason in outcome.unanswered]
+        return report
     for done, item in enumerate(work, start=1):
         opinion = Opinion("blank") if is_blank(item.answer) else judge.score(item.question, item.answer)
         journal.append(make_verdict(item, opinion, judge.judge_model, judge.rubric_sha256, repeat))

@@ -1,0 +1,213 @@
+"""The Claude judge: one answer a request, through the anthropic SDK, with our own retrying.
+
+The SDK's retries are off: they ride out about 1.5 seconds of 529s, and sleep through any `retry-after`. Ours
+are shared by all workers, bounded, and decided by status and class, never by message text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ..errors import KokoroError, MissingExtraError, UsageError
+from .backoff import Backoff
+from .budget import Budget, Price
+from .claude_prompt import prompt_sha256, read_message, request_parameters
+from .verdicts import Opinion
+
+DEFAULT_MODEL = "claude-opus-4-7"
+MAX_TOKENS = 512
+"""Room for the reason and five scores, about five times what they take; a reply cut off gets four times more."""
+
+_BUSY = frozenset({429, 529})
+_AGAIN = frozenset({408, 409})
+_NO_ENTRY = {
+    401: "the key was not accepted; check ANTHROPIC_API_KEY",
+    402: "the account has no credit left; what is judged is journaled, run the same command again later",
+    403: "the key may not do this; check its workspace and permissions",
+    404: "no such model or address; check --model and ANTHROPIC_BASE_URL",
+}
+_REFUSALS_BEFORE_STOP = 3
+
+
+class StopRun(KokoroError):
+    """Nothing more can be judged in this run: no entry, no credit, or every request is refused."""
+
+
+class NobodyAnswered(KokoroError):
+    """All attempts for one answer failed; it stays without a verdict, and a later run sends it again."""
+
+    retryable = True
+
+
+class ClaudeJudge:
+    """Scores through the Messages API. `claude:MODEL` or `model=` names the model.
+
+    Needs ANTHROPIC_API_KEY (or what else the SDK accepts) when the first answer is sent, not before.
+    """
+
+    def __init__(
+        self,
+        argument: str = "",
+        *,
+        model: str = DEFAULT_MODEL,
+        concurrency: int = 16,
+        max_tokens: int = MAX_TOKENS,
+        timeout: float = 120.0,
+        budget: Budget | None = None,
+        price: Price | None = None,
+        backoff: Backoff | None = None,
+    ) -> None:
+        if concurrency < 1:
+            raise UsageError(f"--concurrency {concurrency}: allowed: 1 or more")
+        self.judge_model = argument or model
+        self.rubric_sha256 = prompt_sha256()
+        self.concurrency, self.max_tokens, self.timeout = concurrency, max_tokens, timeout
+        self.price, self.budget = price or Price(0, 0, 0, 0), budget or Budget()
+        self.backoff = backoff or Backoff()
+        self._client: Any = None
+        self._answered = 0
+        self._refused_requests = 0
+
+    async def score(self, question: str, answer: str) -> Opinion:
+        """One request, and one more if the reply is cut off or can't be read.
+
+        Raises NobodyAnswered, StopRun or BudgetSpent; then the answer has no verdict.
+        """
+        if any("\ud800" <= char <= "\udfff" for char in question + answer):
+            return Opinion("invalid", reason="the text holds a lone surrogate, which no request can carry")
+        max_tokens = self.max_tokens
+        opinion = Opinion("invalid")
+        for _ in range(2):
+            message = await self._send(request_parameters(self.judge_model, question, answer, max_tokens))
+            if isinstance(message, Opinion):
+                return message
+            opinion = read_message(message)
+            if opinion.status in ("scored", "refused"):
+                break
+            if opinion.status == "incomplete":
+                max_tokens *= 4
+        return opinion
+
+    async def aclose(self) -> None:
+        """Close the connections. The judge can then be used in another event loop."""
+        if self._client is not None:
+            await self._client.close()
+            self._client = None
+
+    def client(self) -> Any:
+        """The AsyncAnthropic client, made on first use: one client serves one event loop only."""
+        if self._client is None:
+            self._client = make_client(self.timeout)
+        return self._client
+
+    async def _send(self, parameters: dict[str, Any]) -> Mapping[str, Any] | Opinion:
+        """The reply as a plain object, or an opinion if the service refuses this very request."""
+        size = len(json.dumps(parameters, ensure_ascii=False).encode("utf-8"))
+        most = self.price.most(size, parameters["max_tokens"])
+        last = "no attempt"
+        for failures in range(self.backoff.attempts):
+            await self.backoff.wait()
+            async with self.budget.reserve(most) as settle:
+                try:
+                    message = await self._create(parameters)
+                except _Failure as failure:
+                    # where no answer came, the service may have worked, and charged, all the same
+                    settle(most if failure.status is None else 0.0)
+                    last = str(failure)
+                    opinion = await self._after(failure, failures)
+                    if opinion is not None:
+                        return opinion
+                    continue
+                settle(self.price.cost(message.get("usage") or {}))
+            self.backoff.fine()
+            self._answered += 1
+            return message
+        raise NobodyAnswered(f"{last}, {self.backoff.attempts} times")
+
+    async def _after(self, failure: _Failure, failures: int) -> Opinion | None:
+        """Wait as the failure asks for; an opinion ends the item; StopRun ends the run."""
+        if failure.status in _NO_ENTRY:
+            raise StopRun(f"{failure}: {_NO_ENTRY[failure.status]}")
+        if failure.status in _BUSY or failure.busy:
+            if (failure.retry_after or 0) > self.backoff.longest:
+                raise StopRun(f"{failure}: asks to come back in {failure.retry_after:.0f} s; run again then")
+            self.backoff.busy(failure.retry_after)
+            return None
+        if failure.again:
+            await self.backoff.sleep(self.backoff.delay(failures))
+            return None
+        self._refused_requests += 1
+        if not self._answered and self._refused_requests >= _REFUSALS_BEFORE_STOP:
+            raise StopRun(f"{failure}: so it is for every request; check --model, and that the SDK is up to date")
+        return Opinion("invalid", reason=f"the request was refused: {failure}")
+
+    async def _create(self, parameters: dict[str, Any]) -> Mapping[str, Any]:
+        """One attempt. The raw reply is read by us: the SDK lets HTML and wrong shapes through."""
+        import anthropic
+        import httpx2
+
+        try:
+            reply = await self.client().messages.with_raw_response.create(**parameters)
+            message = json.loads(reply.http_response.content)
+        except anthropic.APIStatusError as error:
+            raise _Failure.from_status(error) from None
+        except (anthropic.APIConnectionError, httpx2.TransportError) as error:
+            raise _Failure(f"no answer ({type(error).__name__})", again=True) from None
+        except ValueError:
+            raise _Failure("a reply that is no JSON", again=True) from None
+        except TypeError as error:
+            # the SDK's way to say that there is no key; anything else is a fault of ours
+            if "authentication" not in str(error):
+                raise
+            raise StopRun("no key: set ANTHROPIC_API_KEY to use the Claude judge") from None
+        if not isinstance(message, dict) or message.get("type") != "message":
+            raise _Failure("a reply that is no message", again=True)
+        return message
+
+
+class _Failure(Exception):
+    """One attempt that failed. `status` is None where no status says that nothing was charged."""
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        status: int | None = None,
+        again: bool = False,
+        busy: bool = False,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(what)
+        self.status, self.again, self.busy, self.retry_after = status, again, busy, retry_after
+
+    @classmethod
+    def from_status(cls, error: Any) -> _Failure:
+        """From the SDK's APIStatusError: by status and error type, never by its words."""
+        status, kind = int(error.status_code), str(error.type or "error")
+        headers = error.response.headers
+        asked_again = headers.get("x-should-retry") == "true"
+        return cls(
+            f"HTTP {status} {kind}",
+            status=status,
+            again=status in _AGAIN or status >= 500 or asked_again,
+            busy=kind in ("overloaded_error", "rate_limit_error"),
+            retry_after=_seconds(headers.get("retry-after")),
+        )
+
+
+def make_client(timeout: float) -> Any:
+    """An AsyncAnthropic without retries of its own. Raises MissingExtraError without the SDK."""
+    try:
+        import anthropic
+    except ImportError:
+        raise MissingExtraError("anthropic", "judge", "the Claude judge") from None
+    return anthropic.AsyncAnthropic(max_retries=0, timeout=timeout)
+
+
+def _seconds(header: str | None) -> float | None:
+    try:
+        return max(0.0, float(header)) if header else None
+    except ValueError:
+        return None

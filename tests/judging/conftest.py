@@ -1,0 +1,51 @@
+"""Fixtures of the judge tests: the API double with the SDK pointed at it, and a clock that nobody waits for."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hf_kokoro.judging.backoff import Backoff
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+KEY = "sk-ant-not-a-real-key-0123456789"
+
+
+class Clock:
+    """Time that passes only by waiting for it."""
+
+    def __init__(self) -> None:
+        self.time = 0.0
+        self.waits: list[float] = []
+
+    def now(self) -> float:
+        return self.time
+
+    async def sleep(self, seconds: float) -> None:
+        self.waits.append(seconds)
+        self.time += seconds
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def backoff(clock: Clock) -> Backoff:
+    return Backoff(sleep=clock.sleep, now=clock.now)
+
+
+@pytest.fixture
+def double(monkeypatch: pytest.MonkeyPatch) -> Iterator[object]:
+    from anthropic_double import Double
+
+    with Double() as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+        monkeypatch.delenv("ANTHROPIC_AUTH_TOKEN", raising=False)
+        yield server

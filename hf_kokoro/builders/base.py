@@ -105,6 +105,17 @@ class SourceBuilder(datasets.ArrowBasedBuilder):
         """Those of `names` that this config reads; the others are left alone."""
         return self._members(names, self._options)
 
+    def as_dataset(self, split: Any = None, **options: Any) -> Any:
+        """As in `datasets`, except that a split without rows is an empty Dataset; there it raises ValueError."""
+        splits = self.info.splits or {}
+        empty = {name for name, info in splits.items() if not info.num_examples}
+        if split is None and empty:
+            return datasets.DatasetDict({name: self.as_dataset(name, **options) for name in splits})
+        if str(split) in empty:
+            rows = self.info.features.arrow_schema.empty_table()
+            return datasets.Dataset(rows, info=self.info.copy(), split=datasets.NamedSplit(str(split)))
+        return super().as_dataset(split=split, **options)
+
     def _generate_tables(self, **kwargs: Any) -> Iterator[tuple[Key, pa.Table]]:
         try:
             for index, table in enumerate(self._tables(**kwargs)):

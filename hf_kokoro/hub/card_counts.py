@@ -38,7 +38,8 @@ class SplitCount:
 
     def only_of(self, series: Series) -> bool:
         """Whether the split can hold nothing but this series, so that its count must be the series' rows."""
-        return bool(self.patterns) and all(p == series.glob or p in series for p in self.patterns)
+        known = (series.glob, *series.patterns)
+        return bool(self.patterns) and all(pattern in known or pattern in series for pattern in self.patterns)
 
 
 @dataclass(frozen=True)
@@ -100,21 +101,20 @@ class _Card:
                 yield SplitCount(config, name, int(number), known.get((config, name), ())), info
 
     def pattern_edits(self, growth: Growth) -> Iterator[_Edit]:
-        """Widen `data/pilot.jsonl` to `data/pilot*.jsonl` where a segment begins that it would leave out."""
+        """Add `data/pilot-*.jsonl` to `data/pilot.jsonl` where a segment begins that would be left out."""
         new = [path for path in growth.tails if path not in growth.local]
-        for config, _, scalars in self._data_file_nodes():
-            patterns = [node.value for node in scalars]
-            if not any(matches(pattern, growth.series.path) for pattern in patterns):
+        for entry in self._data_file_nodes():
+            if not entry.takes(growth.series.path) or all(entry.takes(path) for path in new):
                 continue
-            if all(any(matches(pattern, path) for pattern in patterns) for path in new):
-                continue
-            exact = [node for node in scalars if node.value == growth.series.path]
-            if not exact:
+            exact = next((node for node in entry.nodes if node.value == growth.series.path), None)
+            if exact is None:
                 raise TargetError(
-                    f"{CARD_PATH}: data_files of config {config!r} would leave out {new[0]}; nothing was written; "
-                    f"write {growth.series.glob!r} there"
+                    f"{CARD_PATH}: data_files of config {entry.config!r} would leave out {new[0]}; nothing was "
+                    f"written; write {list(growth.series.patterns)} there"
                 )
-            yield self._replace(exact[0], growth.series.glob)
+            quote = _quote(exact)
+            first, more = (f"{quote}{pattern}{quote}" for pattern in growth.series.patterns)
+            yield self._edit(exact, entry.joined(first, more, "\r\n" if "\r\n" in self._text else "\n"))
 
     def count_edits(self, growth: Growth) -> Iterator[_Edit]:
         """New numbers for every split that the grown files belong to."""
@@ -142,32 +142,54 @@ class _Card:
         return text.encode("utf-8") if text != self._text else self._original
 
     def _data_files(self) -> list[tuple[str, str, tuple[str, ...]]]:
-        return [
-            (config, split, tuple(node.value for node in scalars)) for config, split, scalars in self._data_file_nodes()
-        ]
+        return [(e.config, e.split, tuple(node.value for node in e.nodes)) for e in self._data_file_nodes()]
 
-    def _data_file_nodes(self) -> Iterator[tuple[str, str, list[yaml.ScalarNode]]]:
-        """(config, split, pattern nodes) of each `data_files` entry."""
+    def _data_file_nodes(self) -> Iterator[_DataFiles]:
         for config in _items(_get(self._root, "configs")):
             name = _scalar(_get(config, "config_name")) or _DEFAULT
             files = _get(config, "data_files")
-            plain: list[yaml.ScalarNode] = []
-            for entry in files.value if isinstance(files, yaml.SequenceNode) else [files]:
-                if isinstance(entry, yaml.ScalarNode):
-                    plain.append(entry)
-                elif isinstance(entry, yaml.MappingNode):
-                    paths = _get(entry, "path")
-                    nodes = paths.value if isinstance(paths, yaml.SequenceNode) else [paths]
-                    scalars = [node for node in nodes if isinstance(node, yaml.ScalarNode)]
-                    yield name, _scalar(_get(entry, "split")) or "train", scalars
-            if plain:
-                yield name, "train", plain
+            plain = _DataFiles(name, "train", files)
+            if plain.nodes:
+                yield plain
+            for entry in _items(files):
+                if isinstance(entry, yaml.MappingNode):
+                    yield _DataFiles(name, _scalar(_get(entry, "split")) or "train", _get(entry, "path"))
 
     def _replace(self, node: yaml.Node | None, value: str) -> _Edit:
         assert isinstance(node, yaml.ScalarNode)
-        quote = node.style if node.style in ('"', "'") else ""
-        start, end = self._offset + node.start_mark.index, self._offset + node.end_mark.index
-        return _Edit(start, end, f"{quote}{value}{quote}")
+        return self._edit(node, f"{_quote(node)}{value}{_quote(node)}")
+
+    def _edit(self, node: yaml.ScalarNode, text: str) -> _Edit:
+        return _Edit(self._offset + node.start_mark.index, self._offset + node.end_mark.index, text)
+
+
+@dataclass(frozen=True)
+class _DataFiles:
+    """The file patterns of one split: a YAML text, or a list of texts."""
+
+    config: str
+    split: str
+    node: yaml.Node | None
+
+    @property
+    def nodes(self) -> list[yaml.ScalarNode]:
+        inner = self.node.value if isinstance(self.node, yaml.SequenceNode) else [self.node]
+        return [node for node in inner if isinstance(node, yaml.ScalarNode)]
+
+    def takes(self, path: str) -> bool:
+        return any(matches(node.value, path) for node in self.nodes)
+
+    def joined(self, first: str, more: str, line_end: str) -> str:
+        """The YAML text of two patterns in the place of one."""
+        if not isinstance(self.node, yaml.SequenceNode):
+            return f"[{first}, {more}]"
+        if self.node.flow_style:
+            return f"{first}, {more}"
+        return f"{first}{line_end}{' ' * self.node.start_mark.column}- {more}"
+
+
+def _quote(node: yaml.ScalarNode) -> str:
+    return node.style if node.style in ('"', "'") else ""
 
 
 def _get(node: yaml.Node | None, key: str) -> yaml.Node | None:

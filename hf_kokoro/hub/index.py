@@ -10,6 +10,7 @@ import hashlib
 import mmap
 import os
 import struct
+import zlib
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -20,8 +21,8 @@ from typing import overload
 from .atomic import make_folders, write_atomically
 from .lines import CHUNK, read_ids
 
-_HEADER = struct.Struct("<8sQQ32s")  # magic, covered size, mtime in ns, sha256 of the covered bytes
-_MAGIC = b"hfkidx01"
+_HEADER = struct.Struct("<8sQQ32sI")  # magic, covered size, mtime in ns, sha256 of the covered bytes, crc of the ids
+_MAGIC = b"hfkidx02"
 _ID = 32
 
 
@@ -68,10 +69,11 @@ class RowIndex:
 
     def save(self, file: Path) -> None:
         """Write the index where that is possible: without it the next append only takes longer."""
-        body = _HEADER.pack(_MAGIC, self.size, self.mtime_ns, self.sha256) + b"".join(self.ids)
+        ids = b"".join(self.ids)
+        header = _HEADER.pack(_MAGIC, self.size, self.mtime_ns, self.sha256, zlib.crc32(ids))
         with suppress(OSError):
             make_folders(file.parent)
-            write_atomically(file, body)
+            write_atomically(file, header + ids)
 
 
 def load(file: Path) -> RowIndex | None:
@@ -83,8 +85,8 @@ def load(file: Path) -> RowIndex | None:
             buffer = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError):
         return None
-    magic, size, mtime_ns, sha256 = _HEADER.unpack(buffer[: _HEADER.size])
-    if magic != _MAGIC or (len(buffer) - _HEADER.size) % _ID:
+    magic, size, mtime_ns, sha256, crc = _HEADER.unpack(buffer[: _HEADER.size])
+    if magic != _MAGIC or (len(buffer) - _HEADER.size) % _ID or zlib.crc32(memoryview(buffer)[_HEADER.size :]) != crc:
         return None
     return RowIndex(size, sha256, _Ids(buffer, _HEADER.size), mtime_ns)
 

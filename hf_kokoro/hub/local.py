@@ -114,7 +114,7 @@ class LocalTarget:
                     grown[change.path] = self._stage_growth(change, base, staged[change.path])
                     rows_added += sum(1 for line in change.tail.split(b"\n") if line)
                 else:
-                    write_synced(staged[change.path], change.content)
+                    _stage(change.content, staged[change.path])
             sync_folder(self._staged)
             entry = new_entry(base.revision, "append", rows_added, {**(last.files if last else {}), **grown})
             self._declare(entry, staged)
@@ -265,3 +265,10 @@ class LocalTarget:
 
 def _same(last: Entry, files: dict[str, FileInfo]) -> bool:
     return all(last.files.get(path) == info for path, info in files.items())
+
+
+def _stage(content: bytes | Path, destination: Path) -> None:
+    if isinstance(content, Path):
+        write_grown(content, b"", destination)
+    else:
+        write_synced(destination, content)

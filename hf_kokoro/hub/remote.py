@@ -105,7 +105,7 @@ class HubTarget:
 
     def commit(self, base: Snapshot, changes: Iterable[Change], message: str) -> Commit:
         staged: dict[str, Path] = {}
-        sent: dict[str, FileInfo | bytes] = {}
+        sent: dict[str, FileInfo | bytes | Path] = {}
         operations: list[CommitOperationAdd] = []
         try:
             for change in changes:
@@ -245,7 +245,7 @@ class HubTarget:
         return self._ask("committing", commit)
 
     def _read_back(
-        self, revision: str, staged: Mapping[str, Path], sent: Mapping[str, FileInfo | bytes]
+        self, revision: str, staged: Mapping[str, Path], sent: Mapping[str, FileInfo | bytes | Path]
     ) -> dict[str, FileInfo]:
         """Sizes and digests at the new commit, after checking that they are those of what was sent."""
         there = self._paths(list(sent), revision)
@@ -253,7 +253,9 @@ class HubTarget:
         for path, ours in sent.items():
             info = _info(there[path]) if path in there else None
             same = info is not None and (
-                content_matches(ours, info) if isinstance(ours, bytes) else file_matches(staged[path], info)
+                content_matches(ours, info)
+                if isinstance(ours, bytes)
+                else file_matches(ours if isinstance(ours, Path) else staged[path], info)
             )
             if info is None or not same:
                 got = f"{info.size} other bytes" if info else "no file"

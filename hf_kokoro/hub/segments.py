@@ -48,8 +48,13 @@ class Series:
 
     @property
     def glob(self) -> str:
-        """One pattern for a card's `data_files` that takes in every segment."""
+        """One pattern for a card's `data_files` that takes in every segment, but the first one last."""
         return f"{self.stem}*.jsonl"
+
+    @property
+    def patterns(self) -> tuple[str, str]:
+        """Two patterns that take in every segment in order (`-` sorts before `.`, so one would mix it up)."""
+        return self.path, f"{self.stem}-*.jsonl"
 
     def ordered(self, paths: Iterable[str]) -> list[str]:
         """The segments among `paths`, oldest first."""

@@ -59,10 +59,10 @@ class Grow:
 
 @dataclass(frozen=True)
 class Put:
-    """Write a small file (card, manifest, figure) as a whole."""
+    """Write a file (card, manifest, figure) as a whole; a Path is copied, for what is too large to hold."""
 
     path: str
-    content: bytes
+    content: bytes | Path
 
 
 Change = Grow | Put

@@ -80,22 +80,49 @@ def test_stale_count_is_put_right(place: Place) -> None:
     assert b"    num_examples: 4\n" in place.files()["README.md"]
 
 
-def test_new_segment_is_taken_into_the_cards_data_files(place: Place) -> None:
-    place.write("README.md", CARD.encode())
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('path: "data/pilot.jsonl"', 'path: ["data/pilot.jsonl", "data/pilot-*.jsonl"]'),
+        ("path: data/pilot.jsonl", "path: [data/pilot.jsonl, data/pilot-*.jsonl]"),
+        ("path: ['data/pilot.jsonl']", "path: ['data/pilot.jsonl', 'data/pilot-*.jsonl']"),
+        ("path:\n    - data/pilot.jsonl", "path:\n    - data/pilot.jsonl\n    - data/pilot-*.jsonl"),
+        (
+            "path: [data/other.jsonl, data/pilot.jsonl]",
+            "path: [data/other.jsonl, data/pilot.jsonl, data/pilot-*.jsonl]",
+        ),
+    ],
+)
+def test_new_segment_is_added_to_the_cards_data_files_after_the_first_file(
+    place: Place, before: str, after: str
+) -> None:
+    card = CARD.replace('path: "data/pilot.jsonl"', before)
+    place.write("README.md", card.encode())
     append_rows(place.target(), rows(1, 2), segment_bytes=len(json.dumps(row(1))))
-    card = place.files()["README.md"].decode()
-    assert 'path: "data/pilot*.jsonl"\n' in card
-    assert "    num_examples: 2\n" in card
+    changed = place.files()["README.md"].decode()
+    assert yaml.safe_load(changed.split("---")[1])["configs"][0]["data_files"][0]["path"][-2:] == [
+        "data/pilot.jsonl",
+        "data/pilot-*.jsonl",
+    ]
+    assert after in changed
+    assert "    num_examples: 2\n" in changed
     append_rows(place.target(), rows(3), segment_bytes=10)
-    assert place.files()["README.md"].decode().count("data/pilot*.jsonl") == 1
+    assert place.files()["README.md"].decode().count("pilot-*.jsonl") == 1
     assert audit(place.target()).ok
+
+
+@pytest.mark.parametrize("pattern", ["data/pilot*.jsonl", "data/*.jsonl", "**"])
+def test_pattern_that_takes_in_segments_already_stays(place: Place, pattern: str) -> None:
+    place.write("README.md", CARD.replace('"data/pilot.jsonl"', f'"{pattern}"').encode())
+    append_rows(place.target(), rows(1, 2), segment_bytes=10)
+    assert f'path: "{pattern}"\n' in place.files()["README.md"].decode()
 
 
 def test_card_whose_pattern_would_leave_a_new_segment_out_stops_the_append(place: Place) -> None:
     place.write("README.md", CARD.replace('"data/pilot.jsonl"', "data/pilo?.jsonl").encode())
     append_rows(place.target(), rows(1))
     before = place.files()
-    with pytest.raises(TargetError, match=r"data/pilot\*\.jsonl"):
+    with pytest.raises(TargetError, match=r"data/pilot-\*\.jsonl"):
         append_rows(place.target(), rows(2), segment_bytes=10)
     assert place.files() == before
 

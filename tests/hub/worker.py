@@ -16,10 +16,11 @@ from typing import Any
 TESTS = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS.parent), str(TESTS)]
 
+from hub.rows import row  # noqa: E402
+
 from hf_kokoro.hub import LocalTarget, Target, append_rows  # noqa: E402
 from hf_kokoro.hub.patience import Patience  # noqa: E402
 from hf_kokoro.hub.remote import HubTarget  # noqa: E402
-from hub.rows import row  # noqa: E402
 
 
 def target_of(job: dict[str, Any]) -> Target:

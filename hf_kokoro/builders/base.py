@@ -16,7 +16,7 @@ from datasets.builder import Key
 from datasets.exceptions import DatasetGenerationError
 
 from ..errors import KokoroError, UsageError
-from ..sources.files import SourceFiles, open_source
+from ..sources.files import open_source
 from ..sources.hub import local_source
 from .fingerprint import source_digest
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 from ..schema.kokorochat import SCORE_MAX
-from ..sources.kokorochat import Dialogue
 from .splits import GROUPS, TEST, TRAIN, TWO_GROUPS, VALIDATION, Fractions
 
 SPLIT_CHOICES = (None, "counselor", "client", "person")
@@ -19,6 +19,19 @@ _TENTH_TEST = Fractions(test=0.1)
 # of the nine tenths that are not test, one ninth is validation: 8:1:1
 _NINTH_VALIDATION = Fractions(test=0.0, validation=1 / 9)
 _RESPONSE = ("response_generation", "next_turn", "unpaired")
+
+
+class Rated(Protocol):
+    """What decides a dialogue's split."""
+
+    @property
+    def dialogue_id(self) -> int: ...
+    @property
+    def client_id(self) -> int: ...
+    @property
+    def counselor_id(self) -> int: ...
+    @property
+    def score(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -38,7 +51,7 @@ class SplitRule:
             return (TRAIN, VALIDATION, TEST)
         return (TRAIN,)
 
-    def split_of(self, dialogue: Dialogue) -> str | None:
+    def split_of(self, dialogue: Rated) -> str | None:
         """`train`, `validation`, `test`, or None for a dialogue outside the pool or with people on both sides."""
         if self.split_by is not None:
             return self._group_split(dialogue)
@@ -60,7 +73,7 @@ class SplitRule:
     def _group_fractions(self) -> Fractions:
         return TWO_GROUPS if self.split_by == "person" else GROUPS
 
-    def _group_split(self, dialogue: Dialogue) -> str | None:
+    def _group_split(self, dialogue: Rated) -> str | None:
         # A group split has no test set by score, so the upper pools keep their best dialogues.
         low, high = POOLS[self.pool]
         if self.config in _RESPONSE and not low <= dialogue.score <= (SCORE_MAX if high == TEST_MIN - 1 else high):

@@ -111,9 +111,7 @@ class _DialogueKeys(NamedTuple):
 
 
 def _dialogue_keys(source: Any, cache_dir: Any, language: str) -> list[_DialogueKeys]:
-    rows = load_dataset(
-        "kokorochat", "dialogues", source=source, split="train", cache_dir=cache_dir, language=language
-    )
+    rows = load_dataset("kokorochat", "dialogues", source=source, split="train", cache_dir=cache_dir, language=language)
     table = rows.select_columns(list(_DialogueKeys._fields)).with_format("arrow")[:]
     columns = [table[name].to_pylist() for name in _DialogueKeys._fields]
     return [_DialogueKeys(*values) for values in zip(*columns, strict=True)]
@@ -126,7 +124,8 @@ def _miti_st(config: str, source: Any, cache_dir: Any, options: dict[str, Any]) 
         chosen = {**options, "split_by": split_by}
         found = load_dataset("miti_st_dpo", config, source=source, cache_dir=cache_dir, **chosen)
         held = [Unit(split, _miti_groups(row)) for split, rows in found.items() for row in _light(rows)]
-        everything = load_dataset("miti_st_dpo", config, source=source, cache_dir=cache_dir, **{**options, "split_by": None})
+        undivided = {**options, "split_by": None}
+        everything = load_dataset("miti_st_dpo", config, source=source, cache_dir=cache_dir, **undivided)
         return held + [Unit(None, {})] * (everything.num_rows[TRAIN] - len(held))
 
     return _report("miti_st_dpo", config, units, asked.split_by, MITI_CHOICES[1:])
@@ -167,7 +166,8 @@ def _report(
     chosen = units(split_by)
     shared = list(_shared(chosen))
     if not shared:
-        raise UsageError(f"{dataset} {config} has no held-out split; choose one with split_by: {', '.join(map(str, choices))}")
+        allowed = ", ".join(map(str, choices))
+        raise UsageError(f"{dataset} {config} has no held-out split; choose one with split_by: {allowed}")
     alternatives = [_sizes(choice, units(choice)) for choice in choices if choice not in (split_by, "random")]
     return LeakReport(dataset, config, _sizes(split_by, chosen), shared, alternatives=alternatives)
 

@@ -158,7 +158,7 @@ class MitiStDpo(SourceBuilder):
         reader.faults.raise_if_any(self.files.path.name, hint="nothing was built")
 
     def _records(self, reader: RowReader, split: str) -> Iterator[dict[str, Any]]:
-        seen: set[bytes] = set()
+        seen: set[int] = set()
         for row in reader.read():
             for unit in self._units(row):
                 if self._split_of(row, unit, self._plan.groups) != split:

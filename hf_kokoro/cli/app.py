@@ -43,7 +43,7 @@ for _verb in VERBS:
     if hasattr(_module, "app"):
         app.add_typer(_module.app, name=_verb)
     else:
-        _settings = getattr(_module, "PASS_ON", None)
+        _settings = getattr(_module, "SETTINGS", None)
         app.command(_verb, context_settings=_settings)(getattr(_module, _verb))
 
 

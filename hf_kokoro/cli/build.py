@@ -14,6 +14,7 @@ from .console import print_json, print_table
 if TYPE_CHECKING:
     from ..builders.base import SourceBuilder
 
+SETTINGS = PASS_ON
 DEFAULT_CONFIG = {"kokorochat": "dialogues", "emplifai": "dialogues", "miti_st_dpo": "pairs"}
 
 

@@ -22,7 +22,7 @@ def config_options(arguments: Sequence[str]) -> dict[str, Any]:
     while words:
         word = words.pop(0)
         if not word.startswith("--") or len(word) < 3:
-            raise UsageError(f"argument {len(options) + 1} of the config options: got a word without its --name; allowed: --name value")
+            raise UsageError(f"config option {len(options) + 1}: got a word without its --name; allowed: --name value")
         name, equals, value = word[2:].partition("=")
         if equals:
             options[_key(name)] = _value(value)

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from ..builders.leaks import LeakReport, Sizes
 
 
+SETTINGS = PASS_ON
+
+
 def leaks(
     ctx: typer.Context,
     name: Annotated[str, typer.Argument(help="kokorochat, emplifai or miti_st_dpo.")],

@@ -70,8 +70,8 @@ def _check_edition(source: str | None, allowed: bool) -> None:
     found = edition_of(files.members(lambda name: is_dialogue_file(name, "ja") is True))
     if found != KOKOROCHAT and not allowed:
         raise EditionError(
-            f"{files.path.name}: not the edition that the paper counted: {found.files:,} files of {found.bytes:,} bytes, "
-            f"expected {KOKOROCHAT.files:,} of {KOKOROCHAT.bytes:,}; --allow-other-edition compares anyway"
+            f"{files.path.name}: not the edition that the paper counted: {found.files:,} files of {found.bytes:,} "
+            f"bytes, expected {KOKOROCHAT.files:,} of {KOKOROCHAT.bytes:,}; --allow-other-edition compares anyway"
         )
 
 

@@ -198,9 +198,15 @@ def test_after_a_failed_build_the_repaired_folder_builds_cleanly(tmp_path: Path)
 
 PATHS = sorted({path for path, *_ in FAULTS if not path.startswith("review.")} | {"review_by_client_en.score"})
 VALUES = st.one_of(
-    st.none(), st.booleans(), st.integers(-3, 200), st.floats(allow_nan=False, allow_infinity=False), st.text(max_size=5),
-    st.just("2024-05-01T10:00:00"), st.lists(st.integers(0, 3), max_size=2), st.dictionaries(st.text(max_size=3), st.integers(), max_size=2),
-)  # fmt: skip
+    st.none(),
+    st.booleans(),
+    st.integers(-3, 200),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.text(max_size=5),
+    st.just("2024-05-01T10:00:00"),
+    st.lists(st.integers(0, 3), max_size=2),
+    st.dictionaries(st.text(max_size=3), st.integers(), max_size=2),
+)
 
 
 @given(path=st.sampled_from(PATHS), value=VALUES)

@@ -6,7 +6,9 @@ from one row, so these files grow at the end too, and a Hub upload sends only wh
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -22,22 +24,27 @@ Lines = Iterable[tuple[str, bytes]]
 """(where, line) of each line of the data files, oldest first; `where` names file and line."""
 
 
-def derive(lines: Lines) -> tuple[MitiFacts, dict[str, bytes]]:
-    """Read every row once: the facts of all, and the derived files (path in the repo to content).
+def derive(lines: Lines, work: Path) -> tuple[MitiFacts, dict[str, Path]]:
+    """Read every row once: the facts of all, and the derived files (path in the repo to a file in `work`).
 
     Raises RowError naming the first line that is no row of the schema.
     """
     facts = MitiFacts()
-    pairs, unpaired = bytearray(), bytearray()
-    for where, row in parse_rows(lines):
-        try:
-            new_answers = facts.add(row)
-            pairs += _line(pair_view(row))
-            for answer in new_answers:
-                unpaired += _line(unpaired_view(row, answer))
-        except (KeyError, TypeError, AttributeError) as error:
-            raise RowError("data", [_schema_fault(where, error)]) from None
-    return facts, {PAIRS_PATH: bytes(pairs), UNPAIRED_PATH: bytes(unpaired)}
+    files = {PAIRS_PATH: work / "pairs.jsonl", UNPAIRED_PATH: work / "unpaired.jsonl"}
+    with files[PAIRS_PATH].open("wb") as pairs, files[UNPAIRED_PATH].open("wb") as unpaired:
+        for where, row in parse_rows(lines):
+            try:
+                new_answers = facts.add(row)
+                pairs.write(_line(pair_view(row, identity=fast_row_id(row))))
+                unpaired.writelines(_line(unpaired_view(row, answer)) for answer in new_answers)
+            except (KeyError, TypeError, AttributeError) as error:
+                raise RowError("data", [_schema_fault(where, error)]) from None
+    return facts, files
+
+
+def fast_row_id(row: Mapping[str, Any]) -> str:
+    """`schema.miti_st.row_id` for rows of the schema, ten times as fast: their canonical JSON by orjson."""
+    return hashlib.sha256(orjson.dumps(row, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def parse_rows(lines: Lines) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -39,7 +39,7 @@ class MitiFacts:
     rejected_characters: int = 0
     lengths: array[int] = field(default_factory=lambda: array("i"))
     totals: array[int] = field(default_factory=lambda: array("b"))
-    _seen: set[bytes] = field(default_factory=set)
+    _seen: set[int] = field(default_factory=set)
 
     def add(self, row: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         """Count one row and return its answers that were not seen before.
@@ -58,7 +58,7 @@ class MitiFacts:
         self.rejected_characters += len(row["rejected"])
         return [answer for answer in row["all_answers"] if self._add_answer(answer, answer_key(row, answer))]
 
-    def _add_answer(self, answer: Mapping[str, Any], key: bytes) -> bool:
+    def _add_answer(self, answer: Mapping[str, Any], key: int) -> bool:
         if key in self._seen:
             return False
         self._seen.add(key)

@@ -207,7 +207,7 @@ def _publish_files(source: Path, place: Target, sources: Sequence[str], options:
         added=0,
         rows_total=0,
         revision=revision,
-        files={put.path: len(put.content) for put in puts},
+        files={path: (source / path).stat().st_size for path in (CARD_PATH, *wanted)},
         left_here=tuple(path for path in folder_files(source) if path not in (CARD_PATH, *wanted)),
         allowed_findings=tuple(texts.lines()),
         dry_run=options.dry_run,

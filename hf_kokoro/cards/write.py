@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import filecmp
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from os import PathLike
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from ..errors import UsageError
 from ..hub import Growth, Target, resolve_target
@@ -69,7 +71,9 @@ def card_files(growth: Growth, *, repo: str = LOCAL_NAME, figures: bool = True) 
         for path in growth.series.ordered(growth.sizes)
     }
     options = CardOptions(repo, growth.series.glob, figures)
-    return render_files(parts, growth.small.get(CARD_PATH), options)[1]
+    with TemporaryDirectory() as work:
+        files = render_files(parts, growth.small.get(CARD_PATH), options, Path(work))[1]
+        return {path: c.read_bytes() if isinstance(c, Path) else c for path, c in files.items()}
 
 
 @dataclass(frozen=True)
@@ -86,9 +90,11 @@ Parts = Mapping[str, Sequence[Path | bytes]]
 """Data file to what it consists of, oldest first: files on disk and bytes that will follow them."""
 
 
-def render_files(parts: Parts, existing: bytes | None, options: CardOptions) -> tuple[int, dict[str, bytes]]:
-    """Number of rows, and every file of the card (path in the target to content)."""
-    facts, files = derive(read_lines(parts))
+def render_files(
+    parts: Parts, existing: bytes | None, options: CardOptions, work: Path
+) -> tuple[int, dict[str, bytes | Path]]:
+    """Number of rows, and every file of the card: path in the target to content, or to a large file in `work`."""
+    facts, files = derive(read_lines(parts), work)
     drawn = miti_st_figures(facts) if options.figures else {}
     card = render_miti_card(
         facts,
@@ -110,13 +116,14 @@ def _write(place: Target, series: Series, figures: bool, check: bool, today: str
     repo = getattr(place, "repo_id", LOCAL_NAME)
     options = CardOptions(repo, series.glob, figures, today)
     parts = {path: [base.local[path]] for path in series.ordered(base.files)}
-    rows, files = render_files(parts, base.small.get(CARD_PATH), options)
-    changed = tuple(path for path, content in files.items() if _differs(place, base.small, path, content))
-    revision = base.revision
-    if changed and not check:
-        puts = [Put(path, files[path]) for path in changed]
-        revision = place.commit(base, puts, "Update the dataset card").revision
-    sizes = {path: len(content) for path, content in files.items()}
+    with TemporaryDirectory() as work:
+        rows, files = render_files(parts, base.small.get(CARD_PATH), options, Path(work))
+        changed = tuple(path for path, content in files.items() if _differs(place, base.small, path, content))
+        revision = base.revision
+        if changed and not check:
+            puts = [Put(path, files[path]) for path in changed]
+            revision = place.commit(base, puts, "Update the dataset card").revision
+        sizes = {path: c.stat().st_size if isinstance(c, Path) else len(c) for path, c in files.items()}
     return CardReport(place.name, rows, revision, sizes, changed, check)
 
 
@@ -129,14 +136,18 @@ def _text(card: bytes | None) -> str | None:
         raise CardError(f"{CARD_PATH} byte {error.start}: not UTF-8; save it as UTF-8") from None
 
 
-def _differs(place: Target, small: Mapping[str, bytes], path: str, content: bytes) -> bool:
+def _differs(place: Target, small: Mapping[str, bytes], path: str, content: bytes | Path) -> bool:
     if path in small:
         return small[path] != content
     folder = getattr(place, "folder", None)
     if folder is None:
         return True
     file = Path(folder) / path
-    return not file.is_file() or file.read_bytes() != content
+    if not file.is_file():
+        return True
+    if isinstance(content, Path):
+        return not filecmp.cmp(content, file, shallow=False)
+    return file.read_bytes() != content
 
 
 def read_lines(parts: Parts) -> Iterator[tuple[str, bytes]]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from .miti_st import canonical_json, row_id
+from .miti_st import ANSWER_KEYS, row_id
 
 Row = Mapping[str, Any]
 
@@ -24,15 +23,20 @@ _PAIR_KEYS = (
 )
 
 
-def pair_view(row: Row, *, weight: float = 1.0, conversational: bool = True) -> dict[str, Any]:
-    """A row of the config `pairs` (`pairs_features`): margin is chosen minus rejected score, in points."""
+def pair_view(
+    row: Row, *, weight: float = 1.0, conversational: bool = True, identity: str | None = None
+) -> dict[str, Any]:
+    """A row of the config `pairs` (`pairs_features`): margin is chosen minus rejected score, in points.
+
+    `identity` is the row's `row_id`, if it is known already.
+    """
     return {
         "prompt": _text(row["prompt"], "user", conversational),
         "chosen": _text(row["chosen"], "assistant", conversational),
         "rejected": _text(row["rejected"], "assistant", conversational),
         "margin": float(row["chosen_score"] - row["rejected_score"]),
         "weight": weight,
-        "row_id": row_id(row),
+        "row_id": identity or row_id(row),
         **{key: row[key] for key in _PAIR_KEYS},
     }
 
@@ -59,16 +63,15 @@ def unpaired_view(
     }
 
 
-def answer_key(row: Row, answer: Row) -> bytes:
-    """Identity (16 bytes) of one verdict on one answer: a re-sampled question brings the same one again."""
-    parts = {"question": [row["question_id"], row["prompt"], row["judge_model"]], "answer": dict(answer)}
-    text = canonical_json(parts).encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(text, digest_size=16).digest()
+def answer_key(row: Row, answer: Row) -> int:
+    """Identity of one verdict on one answer, in this process: a re-sampled question brings the same one again."""
+    question = (row["question_id"], row["prompt"], row["judge_model"])
+    return hash((question, *(answer[key] for key in ANSWER_KEYS)))
 
 
 def distinct_answers(rows: Iterable[Row]) -> Iterator[tuple[Row, Row]]:
     """(row, answer) for every verdict on every answer, each the first time that it appears."""
-    seen: set[bytes] = set()
+    seen: set[int] = set()
     for row in rows:
         for answer in row["all_answers"]:
             key = answer_key(row, answer)

@@ -16,8 +16,9 @@ from huggingface_hub import DatasetCard
 
 import hf_kokoro as hk
 from hf_kokoro.cards import CardError, card_files, write_card
+from hf_kokoro.cards.derived import fast_row_id
 from hf_kokoro.errors import RowError, UsageError
-from hf_kokoro.schema.miti_st import ROWS_FEATURES, pairs_features, unpaired_features
+from hf_kokoro.schema.miti_st import ROWS_FEATURES, pairs_features, row_id, unpaired_features
 
 Rows = Callable[[int, int], list[dict[str, Any]]]
 
@@ -232,3 +233,11 @@ def test_the_command_line_checks_for_drift(repo: Path, rows: Rows) -> None:
     assert "README.md" in drifted.stdout
     assert json.loads(run("--json").stdout)["rows"] == 5
     assert run("--check").returncode == 0
+
+
+@pytest.mark.parametrize(
+    "text", ["", '\x00\x1f\x7f\b\f\n\r\t"\\/', "é①髙～\u2028\u2029\u0085", "😀\U0010ffff", "x" * 999]
+)
+def test_the_fast_row_id_is_the_row_id(text: str, one_row: Any) -> None:
+    row = {**one_row(1), "prompt": text, "topic": text + "z"}
+    assert fast_row_id(row) == row_id(row)

@@ -13,13 +13,14 @@ import re
 import shutil
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from huggingface_hub import constants
 
 from .atomic import delete_temporaries, make_folders, write_atomically
 from .errors import HistoryError, OutcomeUnknown
+from .lines import CHUNK
 from .staging import content_matches, file_matches
 from .target import FileInfo
 
@@ -58,16 +59,25 @@ class Mirror:
     def prove(self, path: str, remote: FileInfo, fetch: Fetch) -> Path:
         """A local file with exactly the remote bytes, fetching only what is missing.
 
-        Raises HistoryError with the first differing byte if the remote doesn't start with what we hold.
+        Raises HistoryError with the first differing byte if the remote doesn't start with what we hold, and
+        OutcomeUnknown if what was downloaded is not what the revision holds.
         """
-        file, size = self.file(path), self.known(path)
-        if size is None:
-            self._download(path, remote, fetch, keep=0)
-        elif size != remote.size or not self._is(path, remote):
-            if size < remote.size and self._download(path, remote, fetch, keep=size):
-                return file
-            raise self._rewritten(path, remote, fetch)
-        return file
+        size = self.known(path)
+        if size == remote.size and self._is(path, remote):
+            return self.file(path)
+        if size is not None and size < remote.size:
+            with self._downloaded(path, fetch, keep=size) as staged:
+                if file_matches(staged, remote):
+                    self.adopt(path, staged, remote)
+                    return self.file(path)
+        with self._downloaded(path, fetch, keep=0) as staged:
+            if not file_matches(staged, remote):
+                raise OutcomeUnknown(f"{path}: the download is not the file of the pinned revision")
+            offset = self._first_difference(path, staged) if size is not None else None
+            if offset is not None:
+                raise self._rewritten(path, remote, offset)
+            self.adopt(path, staged, remote)
+        return self.file(path)
 
     def adopt(self, path: str, staged: Path, info: FileInfo) -> None:
         """Take a file that we just committed, and read back, as the new copy."""
@@ -101,8 +111,9 @@ class Mirror:
         shutil.rmtree(self.folder / "staged", ignore_errors=True)
         delete_temporaries(self.folder)
 
-    def _download(self, path: str, remote: FileInfo, fetch: Fetch, *, keep: int) -> bool:
-        """Our first `keep` bytes + the remote's rest; taken only if the whole has the remote's digest."""
+    @contextmanager
+    def _downloaded(self, path: str, fetch: Fetch, *, keep: int) -> Iterator[Path]:
+        """Our first `keep` bytes + the remote's rest, in a staged file."""
         staged = self.staging(path)
         try:
             if keep:
@@ -112,23 +123,16 @@ class Mirror:
                     out.write(chunk)
                 out.flush()
                 os.fsync(out.fileno())
-            if not file_matches(staged, remote):
-                if keep:
-                    return False
-                raise OutcomeUnknown(f"{path}: the download is not the file of the pinned revision; try again")
-            self.adopt(path, staged, remote)
-            return True
+            yield staged
         finally:
             staged.unlink(missing_ok=True)
             staged.parent.rmdir()
 
-    def _rewritten(self, path: str, remote: FileInfo, fetch: Fetch) -> HistoryError:
-        offset = self._first_difference(path, fetch)
-        held = self.known(path)
+    def _rewritten(self, path: str, remote: FileInfo, offset: int) -> HistoryError:
         return HistoryError(
-            f"{path} byte {offset}: the file on the Hub ({remote.size} bytes) does not start with the {held} "
-            "bytes that were there before: its history was rewritten or cut; nothing was written; ways out: see "
-            "what happened with `hf-kokoro audit`, put the former bytes back (a copy is in "
+            f"{path} byte {offset}: the file on the Hub ({remote.size} bytes) does not start with the "
+            f"{self.known(path)} bytes that were there before: its history was rewritten or cut; nothing was written; "
+            "ways out: see what happened with `hf-kokoro audit`, put the former bytes back (a copy is in "
             f"{self.file(path)}), or, if the change is wanted, delete that copy",
             offset,
         )
@@ -147,16 +151,17 @@ class Mirror:
             0,
         )
 
-    def _first_difference(self, path: str, fetch: Fetch) -> int:
+    def _first_difference(self, path: str, theirs: Path) -> int | None:
+        """The first byte where another file doesn't go on as ours does; None if it starts with all of ours."""
         offset = 0
-        with self.file(path).open("rb") as ours:
-            for theirs in fetch(path, 0):
-                mine = ours.read(len(theirs))
-                if mine != theirs:
-                    differ = (i for i, (a, b) in enumerate(zip(mine, theirs, strict=False)) if a != b)
-                    return offset + next(differ, len(mine))
-                offset += len(theirs)
-        return offset
+        with self.file(path).open("rb") as ours, theirs.open("rb") as other:
+            while mine := ours.read(CHUNK):
+                there = other.read(len(mine))
+                if mine != there:
+                    differ = (i for i, (a, b) in enumerate(zip(mine, there, strict=False)) if a != b)
+                    return offset + next(differ, len(there))
+                offset += len(mine)
+        return None
 
     def _is(self, path: str, remote: FileInfo) -> bool:
         """Whether our copy has the remote's digest; one that was proven and not touched since isn't read again."""

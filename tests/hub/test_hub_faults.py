@@ -111,6 +111,17 @@ def test_download_of_other_bytes_than_the_pinned_ones_is_not_taken(
     assert numbers(repo.read(DATA)) == [1, 2]
 
 
+@pytest.mark.parametrize("fault", [Html(), Wound(100), Wound(0)], ids=name)
+def test_tail_of_other_bytes_than_the_pinned_ones_is_no_rewritten_history(
+    hub: HubDouble, repo: Repo, hub_target: Make, fault: Fault
+) -> None:
+    append_rows(hub_target(), rows(1))
+    append_rows(hub_target("elsewhere"), rows(2))
+    hub.faults.script("GET", "/resolve/", fault, fault)
+    append_rows(hub_target(), rows(3))
+    assert numbers(repo.read(DATA)) == [1, 2, 3]
+
+
 def test_read_back_that_fails_is_no_reason_to_send_twice(hub: HubDouble, repo: Repo, hub_target: Make) -> None:
     append_rows(hub_target(), rows(1))
     hub.faults.script("POST", "/paths-info/", Sneak(lambda: None), Status(500))

@@ -7,8 +7,8 @@ are shared by all workers, bounded, and decided by status and class, never by me
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
 
 from ..errors import KokoroError, MissingExtraError, UsageError
 from .backoff import Backoff
@@ -29,6 +29,7 @@ _NO_ENTRY = {
     404: "no such model or address; check --model and ANTHROPIC_BASE_URL",
 }
 _REFUSALS_BEFORE_STOP = 3
+_Result = TypeVar("_Result")
 
 
 class StopRun(KokoroError):
@@ -75,8 +76,8 @@ class ClaudeJudge:
 
         Raises NobodyAnswered, StopRun or BudgetSpent; then the answer has no verdict.
         """
-        if any("\ud800" <= char <= "\udfff" for char in question + answer):
-            return Opinion("invalid", reason="the text holds a lone surrogate, which no request can carry")
+        if (opinion := unsendable(question, answer)) is not None:
+            return opinion
         max_tokens = self.max_tokens
         opinion = Opinion("invalid")
         for _ in range(2):
@@ -112,7 +113,7 @@ class ClaudeJudge:
             async with self.budget.reserve(most) as settle:
                 try:
                     message = await self._create(parameters)
-                except _Failure as failure:
+                except Failure as failure:
                     # where no answer came, the service may have worked, and charged, all the same
                     settle(most if failure.status is None else 0.0)
                     last = str(failure)
@@ -126,7 +127,7 @@ class ClaudeJudge:
             return message
         raise NobodyAnswered(f"{last}, {self.backoff.attempts} times")
 
-    async def _after(self, failure: _Failure, failures: int) -> Opinion | None:
+    async def _after(self, failure: Failure, failures: int) -> Opinion | None:
         """Wait as the failure asks for; an opinion ends the item; StopRun ends the run."""
         if failure.status in _NO_ENTRY:
             raise StopRun(f"{failure}: {_NO_ENTRY[failure.status]}")
@@ -145,29 +146,44 @@ class ClaudeJudge:
 
     async def _create(self, parameters: dict[str, Any]) -> Mapping[str, Any]:
         """One attempt. The raw reply is read by us: the SDK lets HTML and wrong shapes through."""
-        import anthropic
-        import httpx2
-
+        reply = await calling(lambda: self.client().messages.with_raw_response.create(**parameters))
         try:
-            reply = await self.client().messages.with_raw_response.create(**parameters)
             message = json.loads(reply.http_response.content)
-        except anthropic.APIStatusError as error:
-            raise _Failure.from_status(error) from None
-        except (anthropic.APIConnectionError, httpx2.TransportError) as error:
-            raise _Failure(f"no answer ({type(error).__name__})", again=True) from None
         except ValueError:
-            raise _Failure("a reply that is no JSON", again=True) from None
-        except TypeError as error:
-            # the SDK's way to say that there is no key; anything else is a fault of ours
-            if "authentication" not in str(error):
-                raise
-            raise StopRun("no key: set ANTHROPIC_API_KEY to use the Claude judge") from None
+            raise Failure("a reply that is no JSON", again=True) from None
         if not isinstance(message, dict) or message.get("type") != "message":
-            raise _Failure("a reply that is no message", again=True)
+            raise Failure("a reply that is no message", again=True)
         return message
 
 
-class _Failure(Exception):
+def unsendable(question: str, answer: str) -> Opinion | None:
+    """An opinion on texts that no request can carry, else None."""
+    if any("\ud800" <= char <= "\udfff" for char in question + answer):
+        return Opinion("invalid", reason="the text holds a lone surrogate, which no request can carry")
+    return None
+
+
+async def calling(request: Callable[[], Awaitable[_Result]]) -> _Result:
+    """Await a call of the SDK. Whatever goes wrong comes back as a Failure that says what to do about it."""
+    import anthropic
+    import httpx2
+
+    try:
+        return await request()
+    except anthropic.APIStatusError as error:
+        raise Failure.from_status(error) from None
+    except (anthropic.APIConnectionError, httpx2.TransportError) as error:
+        raise Failure(f"no answer ({type(error).__name__})", again=True) from None
+    except ValueError:
+        raise Failure("a reply that is no JSON", again=True) from None
+    except TypeError as error:
+        # the SDK's way to say that there is no key; anything else is a fault of ours
+        if "authentication" not in str(error):
+            raise
+        raise StopRun("no key: set ANTHROPIC_API_KEY to use the Claude judge") from None
+
+
+class Failure(Exception):
     """One attempt that failed. `status` is None where no status says that nothing was charged."""
 
     def __init__(
@@ -183,7 +199,7 @@ class _Failure(Exception):
         self.status, self.again, self.busy, self.retry_after = status, again, busy, retry_after
 
     @classmethod
-    def from_status(cls, error: Any) -> _Failure:
+    def from_status(cls, error: Any) -> Failure:
         """From the SDK's APIStatusError: by status and error type, never by its words."""
         status, kind = int(error.status_code), str(error.type or "error")
         headers = error.response.headers

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from ..errors import KokoroError, describe
 from ..schema.miti_st import DIMENSIONS, RUBRIC
@@ -34,6 +34,19 @@ class VerdictKey(NamedTuple):
     rubric_sha256: str
     judge_model: str
     repeat: int = 0
+
+
+class Judged(Protocol):
+    """What identifies one judged answer."""
+
+    @property
+    def question_id(self) -> str: ...
+    @property
+    def therapist(self) -> str: ...
+    @property
+    def question_sha256(self) -> str: ...
+    @property
+    def answer_sha256(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -119,7 +132,7 @@ class Verdict:
         return json.dumps(fields, allow_nan=False) + "\n"
 
 
-def make_verdict(item: Item, opinion: Opinion, judge_model: str, rubric_sha256: str, repeat: int = 0) -> Verdict:
+def make_verdict(item: Judged, opinion: Opinion, judge_model: str, rubric_sha256: str, repeat: int = 0) -> Verdict:
     """Sign an opinion: with what was judged, by whom, and when (UTC, to the second)."""
     return Verdict(
         question_id=item.question_id,

@@ -1,15 +1,16 @@
-"""Cards of built folders: KokoroChat and EmplifAI (and any one config of MITI-ST), for `hf-kokoro build`."""
+"""Cards of folders with one built config, for `hf-kokoro build`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 from datasets import Features
 
 from ..errors import UsageError, describe
-from ..schema import kokorochat
+from ..schema import kokorochat, miti_st
 from .columns import column_table
 from .front_matter import ConfigCard, configs_metadata, join_card, merge_metadata, size_category, split_card
 from .miti_card import LOCAL_NAME
@@ -28,6 +29,8 @@ class _Dataset:
     annotations_creators: str
     language_creators: str
     tags: tuple[str, ...]
+    template: str
+    language: str = "ja"
 
 
 _DATASETS = {
@@ -38,6 +41,7 @@ _DATASETS = {
         annotations_creators="expert-generated",
         language_creators="expert-generated",
         tags=_SHARED_TAGS,
+        template="kokorochat",
     ),
     "emplifai": _Dataset(
         pretty_name="EmplifAI",
@@ -46,6 +50,17 @@ _DATASETS = {
         annotations_creators="crowdsourced",
         language_creators="crowdsourced",
         tags=(*_SHARED_TAGS, "emotion", "medical"),
+        template="emplifai",
+    ),
+    "miti_st_dpo": _Dataset(
+        pretty_name="Counsel-chat MITI-ST preference pairs",
+        license=miti_st.LICENSE.lower(),
+        source_datasets=(miti_st.SOURCE_DATASET,),
+        annotations_creators="machine-generated",
+        language_creators="found",
+        tags=(*_SHARED_TAGS, "preference", "motivational-interviewing"),
+        template="miti_st_dpo_config",
+        language="en",
     ),
 }
 _TASKS = {
@@ -92,28 +107,33 @@ def render_build_card(
         "columns": column_table(features),
         "statistics": statistics,
     }
-    body = keep_hand_written(fill(template(name), values), old_body or None)
+    body = keep_hand_written(fill(template(dataset.template), values), old_body or None)
     card = ConfigCard(config, features, data_files, rows, default=True)
     return join_card(merge_metadata(old_data, _metadata(dataset, card, total, options or {})), body)
 
 
 def build_statistics(
-    name: str, dialogues: Iterable[Mapping[str, Any]], figures: bool = True
+    name: str, config: str, rows: Iterable[Mapping[str, Any]], figures: bool | None = None
 ) -> tuple[str, dict[str, bytes]]:
-    """Statistics section and figures (path to PNG) from rows of the `dialogues` config of a dataset.
+    """Statistics section and figures (path in the folder to PNG) of a built config.
 
-    Raises MissingExtraError if figures are wanted and `plots` is not installed.
+    Only the `dialogues` configs of KokoroChat and EmplifAI have them; all others give nothing. `figures=None`
+    draws if the extra `plots` is installed; with True its absence is a MissingExtraError.
     """
     from . import corpus_facts, corpus_figures
 
-    if name == "kokorochat":
-        chat = corpus_facts.kokorochat_facts(dialogues)
+    wanted = figures if figures is not None else find_spec("matplotlib") is not None
+    images: dict[str, bytes] = {}
+    if (name, config) == ("kokorochat", "dialogues"):
+        chat = corpus_facts.kokorochat_facts(rows)
         text = corpus_facts.kokorochat_statistics(chat)
-        images = corpus_figures.kokorochat_figures(chat) if figures else {}
-    else:
-        medical = corpus_facts.emplifai_facts(dialogues)
+        images = corpus_figures.kokorochat_figures(chat) if wanted else {}
+    elif (name, config) == ("emplifai", "dialogues"):
+        medical = corpus_facts.emplifai_facts(rows)
         text = corpus_facts.emplifai_statistics(medical)
-        images = corpus_figures.emplifai_figures(medical) if figures else {}
+        images = corpus_figures.emplifai_figures(medical) if wanted else {}
+    else:
+        return "", {}
     captions = [f"![{_CAPTIONS[path]}]({path})" for path in images]
     return "\n\n".join([text, *captions]), images
 
@@ -128,13 +148,13 @@ _CAPTIONS = {
 
 
 def _metadata(dataset: _Dataset, card: ConfigCard, total: int, options: Mapping[str, Any]) -> dict[str, Any]:
-    language = str(options.get("language") or "ja")
+    language = str(options.get("language") or dataset.language)
     category, task = _TASKS.get(card.name, _TASK)
     return {
         "pretty_name": f"{dataset.pretty_name} ({card.name})",
         "license": dataset.license,
         "language": [language],
-        "multilinguality": ["monolingual" if language == "ja" else "translation"],
+        "multilinguality": ["monolingual" if language == dataset.language else "translation"],
         "size_categories": [size_category(total)],
         "task_categories": [category],
         "task_ids": [task],

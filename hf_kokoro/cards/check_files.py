@@ -88,7 +88,7 @@ def _difference(file: Path, features: Features) -> str:
     """What the file has instead, or nothing; a file of another format is not looked into."""
     try:
         if file.suffix == ".parquet":
-            found = Features.from_arrow_schema(pq.read_schema(file))
+            found = _parquet_features(file)
             return "" if found == features else _named(found, features)
         if file.suffix == ".jsonl":
             with file.open("rb") as stream:
@@ -101,6 +101,14 @@ def _difference(file: Path, features: Features) -> str:
     except (pa.ArrowException, ValueError, TypeError, KeyError, AttributeError, OSError) as error:
         return f"values that fit them ({type(error).__name__} while reading)"
     return ""
+
+
+def _parquet_features(file: Path) -> Features:
+    """The features written with the file; Parquet itself knows no class labels and no seconds."""
+    schema = pq.read_schema(file)
+    written = orjson.loads((schema.metadata or {}).get(b"huggingface", b"{}"))
+    features = written.get("info", {}).get("features")
+    return Features.from_dict(features) if features else Features.from_arrow_schema(schema)
 
 
 def _named(found: Iterable[str], features: Features) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -76,7 +77,7 @@ def _other_files(name: str, builder: SourceBuilder) -> list[str]:
 
 def _write(out: Path, name: str, builder: SourceBuilder, splits: Any, options: dict[str, Any]) -> None:
     """Write beside `out` and move into place, so that an interrupted build leaves the old folder as it was."""
-    from ..cards import render_build_card
+    from ..cards import build_statistics, render_build_card
 
     partial = out.with_name(f".{out.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
@@ -84,6 +85,10 @@ def _write(out: Path, name: str, builder: SourceBuilder, splits: Any, options: d
     files = {split: f"data/{split}.parquet" for split in splits}
     for split, rows in splits.items():
         rows.to_parquet(partial / files[split])
+    statistics, figures = build_statistics(name, builder.config.name, chain.from_iterable(splits.values()))
+    for path, content in figures.items():
+        (partial / path).parent.mkdir(exist_ok=True)
+        (partial / path).write_bytes(content)
     card = render_build_card(
         name,
         builder.config.name,
@@ -92,6 +97,7 @@ def _write(out: Path, name: str, builder: SourceBuilder, splits: Any, options: d
         files,
         description=builder.config.description,
         options=options,
+        statistics=statistics,
     )
     (partial / "README.md").write_text(card, "utf-8")
     if out.exists():

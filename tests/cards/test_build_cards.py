@@ -16,12 +16,14 @@ from huggingface_hub import DatasetCard
 
 import hf_kokoro as hk
 from hf_kokoro.cards import build_statistics, render_build_card
+from hf_kokoro.cards.check_files import folder_problems
 from hf_kokoro.cards.columns import type_name
 from hf_kokoro.cards.corpus_facts import DIALOGUE_MEASURES, emplifai_facts, kokorochat_facts
 from hf_kokoro.cards.facts import spearman
 from hf_kokoro.cards.templates import fill
 from hf_kokoro.errors import KokoroError, UsageError
 from hf_kokoro.schema.kokorochat import FLAG_NAMES, ITEM_NAMES
+from hf_kokoro.schema.miti_st import pairs_features
 
 SAMPLES = files("hf_kokoro").joinpath("samples")
 
@@ -52,6 +54,7 @@ def test_a_built_folder_loads_with_its_full_features(name: str, config: str, tmp
     loaded = datasets.load_dataset(str(tmp_path / "built"), split="train", cache_dir=cache)
     assert loaded.features == data.features
     assert loaded[0] == data[0]
+    assert folder_problems(tmp_path / "built") == []
 
 
 @pytest.mark.parametrize(("name", "licence"), [("kokorochat", "cc-by-nc-nd-4.0"), ("emplifai", "unknown")])
@@ -91,7 +94,7 @@ def test_hand_written_notes_survive_a_second_build(cache: str) -> None:
 
 
 def test_a_dataset_without_a_template_is_refused() -> None:
-    with pytest.raises(UsageError, match="allowed: kokorochat, emplifai"):
+    with pytest.raises(UsageError, match="allowed: kokorochat, emplifai, miti_st_dpo"):
         render_build_card("other", "x", datasets.Features({}), {}, {})
 
 
@@ -149,14 +152,26 @@ def test_every_figure_is_a_png_of_900_pixels_that_the_statistics_show_and_the_sa
     name: str, cache: str
 ) -> None:
     data = sample(name, "dialogues", cache)
-    text, images = build_statistics(name, data)
+    text, images = build_statistics(name, "dialogues", data)
     assert len(images) == {"kokorochat": 4, "emplifai": 1}[name]
     for path, content in images.items():
         assert content.startswith(b"\x89PNG")
         assert int.from_bytes(content[16:20]) == 900
         assert f"]({path})" in text
-    assert build_statistics(name, data)[1] == images
-    assert "](assets" not in build_statistics(name, data, figures=False)[0]
+    assert build_statistics(name, "dialogues", data)[1] == images
+    assert "](assets" not in build_statistics(name, "dialogues", data, figures=False)[0]
+
+
+def test_configs_without_dialogues_have_no_statistics(cache: str) -> None:
+    assert build_statistics("kokorochat", "turns", sample("kokorochat", "turns", cache)) == ("", {})
+
+
+def test_one_config_of_the_preference_pairs_has_a_card_too() -> None:
+    features = pairs_features(True)
+    card = render_build_card("miti_st_dpo", "pairs", features, {"train": 3}, {"train": "data/train.parquet"})
+    assert "license: mit" in card
+    assert "language:\n  - en\n" in card
+    assert "Never for** clinical decisions" in card
 
 
 def test_column_types_are_spelled_out() -> None:

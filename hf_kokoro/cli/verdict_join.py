@@ -49,6 +49,17 @@ def items_of(questions: Iterable[Question]) -> list[Item]:
     return [Item(q.question_id, q.prompt, a.therapist, a.text) for q in questions for a in q.answers]
 
 
+def drawn(items: list[Item], sample: int | None, seed: int) -> list[Item]:
+    """`sample` of the items by seeded digest, in their order; all of them if it is None."""
+    if sample is None:
+        return items
+    # blank answers have nothing to measure a judge on
+    seen = {(item.question_sha256, item.answer_sha256): item for item in items if not is_blank(item.answer)}
+    order = sorted(seen.values(), key=lambda i: text_sha256(f"{seed}\0{i.question_sha256}\0{i.answer_sha256}"))
+    kept = {id(item) for item in order[:sample]}
+    return [item for item in items if id(item) in kept]
+
+
 def origin_path(journal: Path) -> Path:
     """The file beside the journal that names its source."""
     return journal.with_name(journal.name + ".source.json")
@@ -70,8 +81,7 @@ def read_origin(journal: Path) -> Origin:
         return Origin(str(fields["source"]), str(fields["sha256"]))
     except (OSError, ValueError, KeyError, TypeError):
         raise UsageError(
-            f"{journal}: no note of its source ({path.name} is missing or unreadable); "
-            "name the source with --source"
+            f"{journal}: no note of its source ({path.name} is missing or unreadable); name the source with --source"
         ) from None
 
 
@@ -85,9 +95,7 @@ def source_of_journal(journal: Path, source: str | None) -> tuple[str, CounselCh
     try:
         chat = load_source(found)
     except SourceError as error:
-        raise SourceError(
-            f"{journal.name} was made from {origin.source}: {error}; or name it with --source"
-        ) from error
+        raise SourceError(f"{journal.name} was made from {origin.source}: {error}; or name it with --source") from error
     if chat.digest != origin.sha256:
         raise SourceError(
             f"{found}: changed since {journal.name} was made; judge it again (only what is new is "
@@ -141,8 +149,6 @@ def candidate_sets(
         digest = text_sha256(question.prompt)
         candidates = tuple(candidate(digest, a.therapist, a.text) for a in question.answers)
         sets.append(
-            CandidateSet(
-                question.question_id, question.topic, question.prompt, judge_model, candidates, question.key
-            )
+            CandidateSet(question.question_id, question.topic, question.prompt, judge_model, candidates, question.key)
         )
     return sets, len(by_digest) - len(used)

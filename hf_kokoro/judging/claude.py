@@ -65,6 +65,7 @@ class ClaudeJudge:
         self.judge_model = argument or model
         self.rubric_sha256 = prompt_sha256()
         self.concurrency, self.max_tokens, self.timeout = concurrency, max_tokens, timeout
+        self.priced = price is not None
         self.price, self.budget = price or Price(0, 0, 0, 0), budget or Budget()
         self.backoff = backoff or Backoff()
         self._client: Any = None

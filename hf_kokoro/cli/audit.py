@@ -42,7 +42,8 @@ def audit(
         print_table(("revision", "date", "author", "rows added", "rows", "bytes", "only grew"), rows)
         if report.ok:
             print(
-                f"ok: {len(rows)} revisions, each begins with the one before; {report.rows} rows, all valid, none twice"
+                f"ok: {len(rows)} revision{'s' if len(rows) != 1 else ''}, "
+                f"each begins with the one before; {report.rows} rows, all valid, none twice"
             )
         else:
             print(f"{report.fault_count} fault{'s' if report.fault_count != 1 else ''}:")

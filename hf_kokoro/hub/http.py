@@ -172,12 +172,17 @@ def retry_after(headers: httpx2.Headers) -> float | None:
     return float(info.reset_in_seconds) if info is not None else None
 
 
-def asked(doing: str, call: Callable[[], _T]) -> _T:
-    """Run one call of the client; what it raises becomes a TargetError, without the client's words."""
+def asked(doing: str, call: Callable[[], _T], *, commits: bool = False) -> _T:
+    """Run one call of the client; what it raises becomes a TargetError, without the client's words.
+
+    Only a call that `commits` can lose a race: a conflict anywhere else says nothing about our commit.
+    """
     try:
         return call()
     except Exception as error:
         known = told_apart(error, doing)
         if known is None:
             raise
+        if isinstance(known, CommitRace) and not commits:
+            known = OutcomeUnknown(f"{doing}: a conflict where nothing was committed")
         raise known from None

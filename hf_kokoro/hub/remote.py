@@ -146,9 +146,9 @@ class HubTarget:
     def _bounded(self) -> AbstractContextManager[None]:
         return bounded_http(self.traffic, self._read_seconds)
 
-    def _ask(self, doing: str, call: Callable[[], _T]) -> _T:
+    def _ask(self, doing: str, call: Callable[[], _T], *, commits: bool = False) -> _T:
         with self._bounded():
-            return asked(f"{self.name}: {doing}", call)
+            return asked(f"{self.name}: {doing}", call, commits=commits)
 
     def _pinned(self, revision: str) -> Pinned:
         return Pinned(self.repo_id, revision, token=self._token, endpoint=self._api.endpoint, bounded=self._bounded)
@@ -242,7 +242,7 @@ class HubTarget:
                     f"{self.name}: {operation.path_in_repo} is ignored by the repo's .gitignore, so the Hub would "
                     "not take it; change .gitignore or use another --path"
                 )
-        return self._ask("committing", commit)
+        return self._ask("committing", commit, commits=True)
 
     def _read_back(
         self, revision: str, staged: Mapping[str, Path], sent: Mapping[str, FileInfo | bytes | Path]

@@ -122,9 +122,12 @@ def test_tail_of_other_bytes_than_the_pinned_ones_is_no_rewritten_history(
     assert numbers(repo.read(DATA)) == [1, 2, 3]
 
 
-def test_read_back_that_fails_is_no_reason_to_send_twice(hub: HubDouble, repo: Repo, hub_target: Make) -> None:
+@pytest.mark.parametrize("fault", [Status(500), Status(409), Status(412), Status(429), Drop(False), Html()], ids=name)
+def test_read_back_that_fails_is_no_reason_to_send_twice(
+    hub: HubDouble, repo: Repo, hub_target: Make, fault: Fault
+) -> None:
     append_rows(hub_target(), rows(1))
-    hub.faults.script("POST", "/paths-info/", Sneak(lambda: None), Status(500))
+    hub.faults.script("POST", "/paths-info/", Sneak(lambda: None), fault)
     report = append_rows(hub_target(), rows(2))
     assert hub.faults.left == 0
     assert (report.added, report.attempts) == (1, 2)

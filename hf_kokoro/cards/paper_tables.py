@@ -30,7 +30,8 @@ class Figure:
     @property
     def differs(self) -> bool:
         """True if the two differ in the digits that are printed."""
-        return self.paper is not None and round(self.ours, self.digits) != round(self.paper, self.digits)
+        # float(): figures come from numpy, whose booleans are not Python's
+        return self.paper is not None and round(float(self.ours), self.digits) != round(self.paper, self.digits)
 
     def row(self) -> tuple[str, str, str, str]:
         """Name, paper, ours, difference as text."""

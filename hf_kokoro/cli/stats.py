@@ -76,5 +76,5 @@ def _check_edition(source: str | None, allowed: bool) -> None:
 
 
 def _plain(figure: Figure) -> dict[str, Any]:
-    ours = None if math.isnan(figure.ours) else figure.ours
+    ours = None if math.isnan(figure.ours) else float(figure.ours)
     return {"figure": figure.name, "paper": figure.paper, "ours": ours, "differs": figure.differs}

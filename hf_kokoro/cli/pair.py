@@ -15,12 +15,8 @@ from .console import print_json
 def pair(
     journal: Annotated[Path, typer.Option(help="Verdict journal, as written by `judge`.")],
     out: Annotated[Path, typer.Option(help="JSON Lines file to write.")],
-    source: Annotated[
-        str | None, typer.Option(help="Where the texts are, if not where `judge` found them.")
-    ] = None,
-    strategy: Annotated[
-        str, typer.Option(help="best-worst, all-pairs, resample or top-bottom.")
-    ] = "best-worst",
+    source: Annotated[str | None, typer.Option(help="Where the texts are, if not where `judge` found them.")] = None,
+    strategy: Annotated[str, typer.Option(help="best-worst, all-pairs, resample or top-bottom.")] = "best-worst",
     min_margin: Annotated[int, typer.Option(help="Least difference of the totals, in points.")] = 1,
     min_answers: Annotated[int, typer.Option(help="Least number of answers to a question.")] = 3,
     max_per_therapist: Annotated[
@@ -35,6 +31,10 @@ def pair(
     ] = False,
     judge_model: Annotated[
         str | None, typer.Option(help="Whose verdicts, if the journal holds several judges'.")
+    ] = None,
+    consensus: Annotated[
+        list[Path] | None,
+        typer.Option(help="Keep pairs on whose direction this journal's judges agree too; repeatable."),
     ] = None,
     source_dataset: Annotated[str | None, typer.Option(help="Value of the rows' source_dataset.")] = None,
     license_: Annotated[str | None, typer.Option("--license", help="Value of the rows' license.")] = None,
@@ -65,6 +65,7 @@ def pair(
         min_margin=min_margin,
         max_per_therapist=max_per_therapist,
         allow_partial=allow_partial,
+        agreed=join.consensus_of(consensus, verdicts[0]) if consensus else None,
         source_dataset=source_dataset or dataset,
         license_name=license_ or license_name,
     )
@@ -89,6 +90,7 @@ def _print(report: Any, model: str, unused: int, out: Path) -> None:
         (report.partial, "were paired without their unscored answers (--allow-partial)"),
         (report.tied, "have equal totals throughout"),
         (report.below_margin, "have no pair as far apart as --min-margin"),
+        (report.disputed, "have no pair on whose direction all judges agree (--consensus)"),
         (report.capped_out, "lost their pairs to --max-per-therapist"),
     )
     for count, reason in reasons:
@@ -97,9 +99,7 @@ def _print(report: Any, model: str, unused: int, out: Path) -> None:
     if report.pairs_capped:
         print(f"  {report.pairs_capped} pairs left out by --max-per-therapist")
     if report.pairs_repeated:
-        print(
-            f"  {report.pairs_repeated} rows repeat another id's row: the source lists them twice"
-        )
+        print(f"  {report.pairs_repeated} rows repeat another id's row: the source lists them twice")
     if report.blank_answers:
         print(f"  {report.blank_answers} blank answers are no answers")
     if unused:

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..errors import SourceError, UsageError
-from ..judging import Item, Verdict, is_blank, text_sha256
-from ..pairing import Candidate, CandidateSet
+from ..judging import Item, Verdict, is_blank, read_journal, text_sha256
+from ..judging.agreement import AnswerKey
+from ..judging.bias import ScoredAnswer
+from ..pairing import Candidate, CandidateSet, Pair
 from ..schema.miti_st import LICENSE, SOURCE_DATASET
 from ..sources.counsel_chat import CounselChat, Question, read_counsel_chat
 from ..sources.hub import local_source
@@ -124,6 +126,45 @@ def one_judge(verdicts: Iterable[Verdict], judge_model: str | None, where: str) 
     if not tags:
         raise UsageError(f"{where}: no verdict of {judge_model!r}; it holds {known}")
     raise UsageError(f"{where}: verdicts of {len(tags)} judges ({known}); choose one with --judge-model")
+
+
+def scored_answers(sets: Iterable[CandidateSet]) -> list[ScoredAnswer]:
+    """Every scored answer once; a question that the source lists under two ids counts once."""
+    found: dict[tuple[AnswerKey, str], ScoredAnswer] = {}
+    for source in sets:
+        question = text_sha256(source.prompt)
+        for candidate in source.candidates:
+            if candidate.scores is not None:
+                key = AnswerKey(question, text_sha256(candidate.text))
+                scored = ScoredAnswer(key, candidate.therapist, source.topic, candidate.text, candidate.scores)
+                found.setdefault((key, candidate.therapist), scored)
+    return list(found.values())
+
+
+def consensus_of(journals: Iterable[Path], first: Verdict) -> Callable[[Pair], bool]:
+    """True for a pair whose chosen answer scores higher with every judge of these journals.
+
+    An answer that one of them left unscored is no agreement. Raises UsageError if they hold no other judge.
+    """
+    mine = (first.judge_model, first.rubric_sha256)
+    totals: dict[tuple[str, str], dict[tuple[str, str], int]] = {}
+    for journal in journals:
+        for verdict in read_journal(journal):
+            judge = (verdict.judge_model, verdict.rubric_sha256)
+            if judge != mine and not verdict.repeat and verdict.total is not None:
+                key = (verdict.question_sha256, verdict.answer_sha256)
+                totals.setdefault(judge, {})[key] = verdict.total
+    if not totals:
+        raise UsageError("--consensus: these journals hold no scored verdict of another judge")
+
+    def agreed(pair: Pair) -> bool:
+        question = text_sha256(pair.source.prompt)
+        chosen, rejected = (question, text_sha256(pair.chosen.text)), (question, text_sha256(pair.rejected.text))
+        return all(
+            chosen in judge and rejected in judge and judge[chosen] > judge[rejected] for judge in totals.values()
+        )
+
+    return agreed
 
 
 def _tag(verdict: Verdict) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -17,7 +17,7 @@ from .strategies import STRATEGIES, Options, Strategy, order_digest
 class PairReport:
     """What became of the questions.
 
-    with_rows, waiting, too_few, tied, below_margin and capped_out add up to `questions`.
+    with_rows, waiting, too_few, tied, below_margin, disputed and capped_out add up to `questions`.
     """
 
     strategy: str
@@ -34,9 +34,12 @@ class PairReport:
     """Questions whose answers all have the same total (or the same text)."""
     below_margin: int = 0
     """Questions all of whose pairs are closer than the minimum margin."""
+    disputed: int = 0
+    """Questions on whose pairs the judges disagree."""
     capped_out: int = 0
     """Questions that lost all of their pairs to the cap per therapist."""
     pairs_below_margin: int = 0
+    pairs_disputed: int = 0
     pairs_capped: int = 0
     pairs_repeated: int = 0
     """Pairs equal, word for word, to one of another question id: the source lists some questions twice."""
@@ -58,13 +61,15 @@ def make_rows(
     min_margin: int = 1,
     max_per_therapist: int | None = None,
     allow_partial: bool = False,
+    agreed: Callable[[Pair], bool] | None = None,
     source_dataset: str = SOURCE_DATASET,
     license_name: str = LICENSE,
 ) -> tuple[list[dict[str, Any]], PairReport]:
     """Pair every question's answers and write each pair as a row, in the order of the questions.
 
-    `max_per_therapist` keeps at most so many pairs in which a therapist appears on either side. Raises
-    UsageError for settings out of range and RowError if a row would break the schema.
+    `max_per_therapist` keeps at most so many pairs in which a therapist appears on either side; `agreed` keeps
+    the pairs that it is true of (a consensus of judges). Raises UsageError for settings out of range and
+    RowError if a row would break the schema.
     """
     if strategy not in STRATEGIES:
         raise UsageError(f"strategy {strategy!r} is not known; allowed: {', '.join(STRATEGIES)}")
@@ -75,7 +80,7 @@ def make_rows(
         raise UsageError(f"--min-answers {min_answers}: allowed: 2 or more, a pair has two sides")
     options = options or Options()
     report = PairReport(strategy)
-    pairing = _Pairing(STRATEGIES[strategy], options, min_answers, min_margin, allow_partial, report)
+    pairing = _Pairing(STRATEGIES[strategy], options, min_answers, min_margin, allow_partial, agreed, report)
     pairs = [pair for source in sets for pair in pairing.pairs_of(source)]
     if max_per_therapist is not None:
         kept = cap_per_therapist(pairs, max_per_therapist, options.seed)
@@ -137,6 +142,7 @@ class _Pairing:
     min_answers: int
     min_margin: int
     allow_partial: bool
+    agreed: Callable[[Pair], bool] | None
     report: PairReport
 
     def pairs_of(self, source: CandidateSet) -> list[Pair]:
@@ -158,13 +164,17 @@ class _Pairing:
         found = list(self.strategy(source, scored, self.options))
         wide = [pair for pair in found if pair.margin >= self.min_margin]
         report.pairs_below_margin += len(found) - len(wide)
-        if wide:
+        kept = wide if self.agreed is None else [pair for pair in wide if self.agreed(pair)]
+        report.pairs_disputed += len(wide) - len(kept)
+        if kept:
             report.with_rows += 1
+        elif wide:
+            report.disputed += 1
         elif found:
             report.below_margin += 1
         else:
             report.tied += 1
-        return wide
+        return kept
 
 
 def _cap_order(pair: Pair, seed: int) -> str:

@@ -38,7 +38,8 @@ def margin_weights(keys: Sequence[PairKey]) -> list[float]:
 def inverse_frequency_weights(keys: Sequence[PairKey]) -> list[float]:
     """In proportion to the mean of 1/n over the sides, n being all sides that a therapist stands on.
 
-    Summed over all pairs every therapist then has the same share, however many answers they wrote.
+    A therapist's own part of the weights sums to the same for everybody, however many answers they wrote;
+    what a prolific one keeps comes from standing beside rare ones.
     """
     counts = Counter(therapist for key in keys for therapist in key.therapists)
     return _to_mean_one([sum(1 / counts[t] for t in key.therapists) / len(key.therapists) for key in keys])

@@ -1,0 +1,80 @@
+"""`hf-kokoro agree`: how far judges agree, or one judge with itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .console import print_json, print_table
+
+if TYPE_CHECKING:
+    from ..judging.agreement import Agreement
+
+
+def agree(
+    journals: Annotated[
+        list[Path], typer.Argument(help="Verdict journals; one is enough if it holds two judges or a retest.")
+    ],
+    json_: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+) -> None:
+    """Compare judges on the answers that both scored: per dimension, and on the pairs they would make.
+
+    Exact and within 1 are shares of answers; kappa has quadratic weights; alpha is Krippendorff's for ordinal
+    data; r and rho come with 95 % intervals from resampling whole questions. A dash: a side is constant.
+
+    Example: hf-kokoro agree verdicts-rule.jsonl verdicts-claude.jsonl
+    """
+    from ..judging import read_journal
+    from ..judging.agreement import compare_all, joint_alpha, ratings_of
+
+    judges = ratings_of([verdict for journal in journals for verdict in read_journal(journal)])
+    agreements = compare_all(judges)
+    joint = joint_alpha(judges)
+    if json_:
+        print_json(
+            {
+                "judges": [
+                    {"name": judge.name, "scored": len(judge.scores), "unscored": judge.unscored} for judge in judges
+                ],
+                "agreements": [agreement.as_dict() for agreement in agreements],
+                "joint_alpha": joint,
+            }
+        )
+        return
+    for judge in judges:
+        print(f"{judge.name}: {len(judge.scores)} answers scored, {judge.unscored} unscored")
+    for agreement in agreements:
+        print()
+        _print(agreement)
+    if len(judges) > 2:
+        print()
+        rows = [(name, _number(value)) for name, value in joint.items()]
+        print_table(("dimension", "alpha"), rows, f"all {len(judges)} together")
+
+
+def _print(agreement: Agreement) -> None:
+    rows = [
+        (
+            found.dimension,
+            f"{found.exact:.1%}",
+            f"{found.within_1:.1%}",
+            _number(found.kappa),
+            _number(found.alpha),
+            str(found.pearson),
+            str(found.spearman),
+        )
+        for found in agreement.dimensions
+    ]
+    header = ("dimension", "exact", "within 1", "kappa", "alpha", "r [95 %]", "rho [95 %]")
+    print_table(header, rows, f"{agreement.first} against {agreement.second}, {agreement.answers} answers")
+    pairs = agreement.pairs
+    print(
+        f"of {pairs.pairs} best-worst pairs of the first judge, {pairs.keep} keep their direction with the second "
+        f"({pairs.same} are the same two answers), {pairs.flip} flip, {pairs.lose} are lost to a tie"
+    )
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"

@@ -1,0 +1,181 @@
+"""How far judges agree: per dimension and total, and on the pairs that their scores would make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import UsageError
+from ..schema.miti_st import DIMENSIONS, answer_rank
+from .statistics import Array, Estimate, bootstrap, ordinal_alpha, pearson, quadratic_kappa, spearman
+from .verdicts import Verdict
+
+MEASURED = (*DIMENSIONS, "total")
+
+
+class AnswerKey(NamedTuple):
+    """One answer to one question, by digest."""
+
+    question_sha256: str
+    answer_sha256: str
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """One judge's verdicts: scores by answer in the journal's order, and how many answers are unscored."""
+
+    name: str
+    scores: Mapping[AnswerKey, Mapping[str, int]]
+    unscored: int
+
+
+@dataclass(frozen=True)
+class DimensionAgreement:
+    """Two judges on one dimension, over the answers that both scored; shares are from 0 to 1."""
+
+    dimension: str
+    exact: float
+    within_1: float
+    kappa: float | None
+    alpha: float | None
+    pearson: Estimate
+    spearman: Estimate
+
+
+@dataclass(frozen=True)
+class PairAgreement:
+    """What becomes of the first judge's best-worst pairs under the second judge's scores."""
+
+    pairs: int
+    keep: int
+    """The chosen answer still scores higher; in `same` of these the second judge picks the same two."""
+    same: int
+    flip: int
+    """The rejected answer scores higher."""
+    lose: int
+    """The two tie, or one is unscored: no pair."""
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Two judges against each other."""
+
+    first: str
+    second: str
+    answers: int
+    dimensions: tuple[DimensionAgreement, ...]
+    pairs: PairAgreement
+
+    def as_dict(self) -> dict[str, Any]:
+        """For `--json`."""
+        return asdict(self)
+
+
+def ratings_of(verdicts: Iterable[Verdict]) -> list[Ratings]:
+    """One Ratings a judge; where a single judge was retested, one a pass."""
+    found: dict[tuple[str, str, int], list[Verdict]] = {}
+    for verdict in verdicts:
+        found.setdefault((verdict.judge_model, verdict.rubric_sha256, verdict.repeat), []).append(verdict)
+    judges = {(model, rubric) for model, rubric, _ in found}
+    models = [model for model, _ in judges]
+    ratings = []
+    for (model, rubric, repeat), group in found.items():
+        if repeat and len(judges) > 1:
+            # passes of one judge are compared with each other, not with other judges
+            continue
+        name = model if models.count(model) == 1 else f"{model}@{rubric[:12]}"
+        if len(judges) == 1 and len(found) > 1:
+            name = f"{name} pass {repeat + 1}"
+        scores = {
+            AnswerKey(v.question_sha256, v.answer_sha256): {**v.scores, "total": v.total or 0}
+            for v in group
+            if v.scores is not None
+        }
+        unscored = sum(v.scores is None and v.status != "blank" for v in group)
+        ratings.append(Ratings(name, scores, unscored))
+    return ratings
+
+
+def compare(first: Ratings, second: Ratings) -> Agreement:
+    """Agreement of two judges. Raises UsageError if they scored no answer in common."""
+    common = [key for key in first.scores if key in second.scores]
+    if not common:
+        raise UsageError(f"{first.name} and {second.name} scored no answer in common; judge the same source with both")
+    groups = [key.question_sha256 for key in common]
+    dimensions = []
+    for name in MEASURED:
+        a = np.array([first.scores[key][name] for key in common], dtype=float)
+        b = np.array([second.scores[key][name] for key in common], dtype=float)
+        dimensions.append(_dimension(name, a, b, groups))
+    pairs = pair_agreement(first, second)
+    return Agreement(first.name, second.name, len(common), tuple(dimensions), pairs)
+
+
+def compare_all(judges: Sequence[Ratings]) -> list[Agreement]:
+    """Every two judges against each other. Raises UsageError for fewer than two."""
+    if len(judges) < 2:
+        raise UsageError(
+            "one judge only: give a second journal, or judge again with another --judge, or --repeat 3 --sample 50"
+        )
+    names = [judge.name for judge in judges]
+    if len({*names}) < len(names):
+        raise UsageError(f"the same judge twice ({', '.join(names)}); give journals of different judges")
+    return [compare(first, second) for first, second in combinations(judges, 2)]
+
+
+def joint_alpha(judges: Sequence[Ratings]) -> dict[str, float | None]:
+    """Krippendorff's alpha over all judges, answers that one of them left unscored included."""
+    keys = list(dict.fromkeys(key for judge in judges for key in judge.scores))
+    missing = dict.fromkeys(MEASURED, np.nan)
+    return {
+        name: ordinal_alpha(
+            np.array([[judge.scores.get(key, missing)[name] for judge in judges] for key in keys], dtype=float)
+        )
+        for name in MEASURED
+    }
+
+
+def pair_agreement(first: Ratings, second: Ratings) -> PairAgreement:
+    """Best-worst pairs of the first judge, looked at with the second judge's totals."""
+    theirs = best_worst_keys(second.scores)
+    counts = dict.fromkeys(("pairs", "keep", "same", "flip", "lose"), 0)
+    for question, (chosen, rejected) in best_worst_keys(first.scores).items():
+        counts["pairs"] += 1
+        high, low = second.scores.get(chosen), second.scores.get(rejected)
+        margin = 0 if high is None or low is None else high["total"] - low["total"]
+        counts["keep" if margin > 0 else "flip" if margin < 0 else "lose"] += 1
+        counts["same"] += theirs.get(question) == (chosen, rejected)
+    return PairAgreement(**counts)
+
+
+def best_worst_keys(
+    scores: Mapping[AnswerKey, Mapping[str, int]], least: int = 3
+) -> dict[str, tuple[AnswerKey, AnswerKey]]:
+    """The best-worst pair of every question with `least` scored answers and unequal totals."""
+    questions: dict[str, list[AnswerKey]] = {}
+    for key in scores:
+        questions.setdefault(key.question_sha256, []).append(key)
+    pairs = {}
+    for question, keys in questions.items():
+        chosen = max(keys, key=lambda key: answer_rank(scores[key]))
+        rejected = min(keys, key=lambda key: answer_rank(scores[key]))
+        if len(keys) >= least and scores[chosen]["total"] > scores[rejected]["total"]:
+            pairs[question] = (chosen, rejected)
+    return pairs
+
+
+def _dimension(name: str, a: Array, b: Array, groups: Sequence[str]) -> DimensionAgreement:
+    gap = np.abs(a - b)
+    return DimensionAgreement(
+        dimension=name,
+        exact=float(np.mean(gap == 0)),
+        within_1=float(np.mean(gap <= 1)),
+        kappa=quadratic_kappa(a, b),
+        alpha=ordinal_alpha(np.column_stack([a, b])),
+        pearson=bootstrap(pearson, a, b, groups),
+        spearman=bootstrap(spearman, a, b, groups),
+    )

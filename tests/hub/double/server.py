@@ -46,6 +46,9 @@ class HubDouble:
     faults: Faults = field(default_factory=Faults)
     seen: list[Seen] = field(default_factory=list)
     stopped: threading.Event = field(default_factory=threading.Event)
+    bytes_in: int = 0
+    bytes_out: int = 0
+    """Body bytes that came and went, whoever the client is."""
 
     def __post_init__(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -103,6 +106,7 @@ class _Handler(BaseHTTPRequestHandler):
         double = self.server.double
         fault = double.faults.next_for(self.command, self.path)
         request = self._read()
+        double.bytes_in += request.body_bytes
         double.seen.append(Seen(self.command, self.path, request.host, bool(request.token), request.body_bytes, fault))
         match fault:
             case Delay(event, arrived):
@@ -193,6 +197,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if self.command == "HEAD":
             return
+        self.server.double.bytes_out += size
         if reply.file is None:
             self.wfile.write(reply.body[:cut])
         else:

@@ -78,8 +78,8 @@ def _print(report: AppendReport) -> None:
         former = f" (with {_rows(report.from_spool, 'row')} from the spool)" if report.from_spool else ""
         verb = "would add" if report.dry_run else "proposed" if report.pr_url else "added"
         print(f"{verb} {_rows(report.added, 'row')} to {report.target}{former}{already}")
-        for name, size in report.files.items():
-            print(f"  {name}  +{size} bytes")
+        for line in report.preview or [f"{name}  +{size} bytes" for name, size in report.files.items()]:
+            print(f"  {line}")
     else:
         print(f"nothing {'to write' if report.dry_run else 'written'}: no new rows for {report.target}{already}")
     if report.pr_url:

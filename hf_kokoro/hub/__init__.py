@@ -6,6 +6,9 @@ from .append import AppendReport, append_rows
 from .audit import AuditReport, audit
 from .growth import ExtraFiles, Growth
 from .local import LocalTarget
+from .patience import Patience
+from .remote import HubTarget
+from .spool import Spool
 from .target import Target, resolve_target
 
 __all__ = [
@@ -13,7 +16,10 @@ __all__ = [
     "AuditReport",
     "ExtraFiles",
     "Growth",
+    "HubTarget",
     "LocalTarget",
+    "Patience",
+    "Spool",
     "Target",
     "append_rows",
     "audit",

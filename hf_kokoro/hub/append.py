@@ -32,7 +32,7 @@ class AppendReport:
     `revision` is the target's newest revision after it ("" if there is none). `duplicates` counts rows that
     were there already or came twice. `bytes_sent` and `bytes_received` are body bytes of the Hub's client (for
     a folder: the bytes of the new lines, and 0). `files` maps data files to the bytes they grew by.
-    `from_spool` counts rows of former runs that were sent along.
+    `from_spool` counts rows of former runs that were sent along; `preview` is what a dry run would change.
     """
 
     added: int
@@ -49,6 +49,7 @@ class AppendReport:
     dry_run: bool = False
     pr_url: str | None = None
     from_spool: int = 0
+    preview: Sequence[str] = ()
 
 
 def append_rows(
@@ -107,6 +108,7 @@ def append_rows(
         dry_run=dry_run,
         pr_url=outcome.commit.pr_url,
         from_spool=outcome.from_spool,
+        preview=outcome.preview,
     )
 
 
@@ -126,6 +128,7 @@ class _Outcome:
     attempts: int
     files: Mapping[str, int]
     from_spool: int = 0
+    preview: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -144,7 +147,8 @@ class _Run:
         with self.target.exclusive(readonly=True):
             base = self.target.snapshot(self.series, readonly=True)
             plan = self._plan(base, batch.rows, readonly=True)
-            return _Outcome(Commit(base.revision), plan.added, plan.duplicates, plan.rows_total, 0, plan.grown)
+            preview = describe_changes(base, plan.changes, plan.rows)
+            return replace(_outcome(plan, Commit(base.revision), frozenset(), 0), preview=preview)
 
     def append(self, batch: Batch, spool: Spool | None) -> _Outcome:
         if spool is None:

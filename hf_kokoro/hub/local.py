@@ -25,6 +25,7 @@ from .atomic import delete_temporaries, make_folders, sync_folder, write_atomica
 from .errors import CommitRace, HistoryError, LockedError, NotKept, TargetError, VerifyError
 from .index import prefix_digests
 from .ledger import Entry, Ledger, new_entry
+from .notes import Notes
 from .patience import Patience
 from .segments import Series
 from .staging import write_grown
@@ -50,6 +51,7 @@ class LocalTarget:
         self._hidden = self.folder / FOLDER
         self._lock_seconds = lock_seconds
         self.ledger = Ledger(self._hidden / "history.jsonl")
+        self._notes = Notes(self._hidden / "proven.json")
 
     def __repr__(self) -> str:
         return f"LocalTarget({self.name!r})"
@@ -81,10 +83,11 @@ class LocalTarget:
     def snapshot(self, series: Series, *, readonly: bool = False) -> Snapshot:
         last = self.ledger.last()
         files, local = {}, {}
-        for path in self._data_files(series):
+        paths = self._data_files(series)
+        for path in paths:
             file = self._file(path)
             known = last.files.get(path) if last else None
-            files[path] = self._proven(path, file, known)
+            files[path] = self._proven(path, file, known, sealed=path != paths[-1], readonly=readonly)
             local[path] = file
         for path, info in last.files.items() if last else ():
             if path in series and path not in files:
@@ -176,9 +179,11 @@ class LocalTarget:
         found = (file.relative_to(self.folder).as_posix() for file in folder.glob("*.jsonl") if file.is_file())
         return series.ordered(found)
 
-    def _proven(self, path: str, file: Path, known: FileInfo | None) -> FileInfo:
+    def _proven(self, path: str, file: Path, known: FileInfo | None, *, sealed: bool, readonly: bool) -> FileInfo:
         """Size and sha256 of the file, after checking that it starts with the bytes on record."""
         size = file.stat().st_size
+        if sealed and known and size == known.size and self._notes.holds(path, file, known.sha256):
+            return known
         digests = prefix_digests(file, {size, known.size} if known else {size})
         if known and (known.size not in digests or digests[known.size].hex() != known.sha256):
             offset = min(size, known.size)
@@ -188,7 +193,10 @@ class LocalTarget:
                 f"audit shows what broke), or, if the change is wanted, delete {FOLDER}/ for a new history",
                 offset,
             )
-        return FileInfo(size, sha256=digests[size].hex())
+        proven = FileInfo(size, sha256=digests[size].hex())
+        if sealed and not readonly:
+            self._notes.add(path, file, proven.sha256)
+        return proven
 
     def _stage_growth(self, change: Grow, base: Snapshot, staged: Path) -> FileInfo:
         """Write old bytes + tail to the staged file and check that the old bytes were the proven ones."""

@@ -21,6 +21,7 @@ from huggingface_hub import constants
 from .atomic import delete_temporaries, make_folders, write_atomically
 from .errors import HistoryError, OutcomeUnknown
 from .lines import CHUNK
+from .notes import Notes
 from .staging import content_matches, file_matches
 from .target import FileInfo
 
@@ -45,7 +46,7 @@ class Mirror:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._notes_file = folder / "proven.json"
+        self._notes = Notes(folder / "proven.json")
 
     def file(self, path: str) -> Path:
         return self.folder / "files" / path
@@ -84,7 +85,7 @@ class Mirror:
         file = self.file(path)
         make_folders(file.parent)
         os.replace(staged, file)
-        self._note(path, info)
+        self._notes.add(path, file, info.sha256 or info.git)
 
     def small(self, path: str, remote: FileInfo, fetch: Fetch) -> bytes:
         """A small file, from the copy if its digest is the remote's."""
@@ -165,24 +166,10 @@ class Mirror:
 
     def _is(self, path: str, remote: FileInfo) -> bool:
         """Whether our copy has the remote's digest; one that was proven and not touched since isn't read again."""
-        note = self._notes().get(path)
-        stat = self.file(path).stat()
         digest = remote.sha256 or remote.git
-        if note and note == [stat.st_size, stat.st_mtime_ns, digest]:
+        if self._notes.holds(path, self.file(path), digest):
             return True
         if not file_matches(self.file(path), remote):
             return False
-        self._note(path, remote)
+        self._notes.add(path, self.file(path), digest)
         return True
-
-    def _notes(self) -> dict[str, list[int | str | None]]:
-        try:
-            notes: dict[str, list[int | str | None]] = json.loads(self._notes_file.read_bytes())
-            return notes
-        except (OSError, ValueError):
-            return {}
-
-    def _note(self, path: str, info: FileInfo) -> None:
-        stat = self.file(path).stat()
-        notes = self._notes() | {path: [stat.st_size, stat.st_mtime_ns, info.sha256 or info.git]}
-        write_atomically(self._notes_file, json.dumps(notes).encode())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 from .batch import NewRow
 from .card_counts import grown_card
@@ -25,6 +26,7 @@ class Plan:
     duplicates: int
     rows_total: int
     grown: Mapping[str, int]
+    rows: Sequence[NewRow] = ()
 
     @property
     def added(self) -> int:
@@ -42,7 +44,7 @@ def plan_append(
 ) -> Plan:
     """Leave out the rows that `base` holds, place the others. Raises BaseFormatError if a file can't grow."""
     indexes = {
-        path: index_file(base.local[path], path, index_dir / f"{path.replace('/', '__')}.ids" if index_dir else None)
+        path: index_file(base.local[path], path, index_dir / f"{quote(path, safe='')}.ids" if index_dir else None)
         for path in series.ordered(base.files)
     }
     new = [row for row in rows if not any(row.id in index for index in indexes.values())]
@@ -55,7 +57,7 @@ def plan_append(
     files = {**_small_files(growth), **(extra(growth) if extra else {})}
     changes += [Put(path, content) for path, content in files.items()]
     grown = {path: len(tail) for path, tail in growth.tails.items()}
-    return Plan(changes, frozenset(row.id for row in new), duplicates, growth.rows_total, grown)
+    return Plan(changes, frozenset(row.id for row in new), duplicates, growth.rows_total, grown, new)
 
 
 def _small_files(growth: Growth) -> dict[str, bytes]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 
 import pyarrow as pa
@@ -11,7 +12,7 @@ import yaml
 from hf_kokoro import append_rows, audit
 from hf_kokoro.hub.card_counts import matches
 from hf_kokoro.hub.errors import TargetError
-from hf_kokoro.schema.miti_st import ROWS_FEATURES
+from hf_kokoro.schema.miti_st import ROWS_FEATURES, canonical_json
 
 from .places import Place
 from .rows import row, rows
@@ -213,3 +214,17 @@ def test_card_given_by_the_caller_wins(place: Place) -> None:
 )
 def test_patterns_take_in_what_datasets_would(pattern: str, path: str, takes: bool) -> None:
     assert matches(pattern, path) is takes
+
+
+def test_dry_run_shows_sizes_row_ids_and_the_lines_of_the_card_but_no_text(place: Place) -> None:
+    append_rows(place.target(), rows(1))
+    place.write("README.md", CARD.encode())
+    before = len(place.files()[DATA])
+    report = append_rows(place.target(), rows(2, 3), dry_run=True)
+    after = before + report.files[DATA]
+    assert report.preview[0] == f"{DATA}: {before} -> {after} bytes"
+    assert "  -    num_examples: 0" in report.preview
+    assert "  +    num_examples: 3" in report.preview
+    ids = [hashlib.sha256(canonical_json(row(n)).encode()).hexdigest()[:12] for n in (2, 3)]
+    assert list(report.preview[-2:]) == [f"  + row {ids[0]}, question q1", f"  + row {ids[1]}, question q1"]
+    assert "wake at night" not in " ".join(report.preview)

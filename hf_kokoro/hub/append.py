@@ -20,6 +20,7 @@ from .errors import CommitRace, TargetError
 from .growth import ExtraFiles
 from .patience import Patience, Tries
 from .plan import Plan, plan_append
+from .preview import describe_changes
 from .segments import Series
 from .spool import Spool, default_spool
 from .target import Commit, HubOptions, Snapshot, Target, resolve_target

@@ -12,22 +12,7 @@ from hf_kokoro.judging.backoff import Backoff
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-KEY = "sk-ant-not-a-real-key-0123456789"
-
-
-class Clock:
-    """Time that passes only by waiting for it."""
-
-    def __init__(self) -> None:
-        self.time = 0.0
-        self.waits: list[float] = []
-
-    def now(self) -> float:
-        return self.time
-
-    async def sleep(self, seconds: float) -> None:
-        self.waits.append(seconds)
-        self.time += seconds
+from judging_support import KEY, Clock
 
 
 @pytest.fixture

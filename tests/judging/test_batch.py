@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from anthropic_double import Double, Reply, Request, error, message, refusal, scored
-from conftest import Clock
+from judging_support import Clock
 
 from hf_kokoro.judging import Item, Journal, JudgeReport, read_journal
 from hf_kokoro.judging.backoff import Backoff

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from anthropic_double import SCORES, Double, Reply, Request, error, message, refusal, scored
-from conftest import KEY, Clock
+from judging_support import KEY, Clock
 
 from hf_kokoro.errors import UsageError
 from hf_kokoro.judging import Item, Journal, Opinion, read_journal, score_items

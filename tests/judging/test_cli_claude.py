@@ -2,40 +2,23 @@
 
 from __future__ import annotations
 
-import io
 import json
-import os
-import sys
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
 from anthropic_double import Double, error, message, refusal, scored
-from conftest import KEY
+from judging_support import KEY, SAMPLE
+from judging_support import run as run_command
 
 from hf_kokoro.judging import Item, Journal
 from hf_kokoro.judging.budget import Price
 from hf_kokoro.judging.claude import ClaudeJudge
 from hf_kokoro.judging.estimate import estimate_cost
 
-SAMPLE = Path(__file__).resolve().parents[2] / "hf_kokoro" / "samples" / "counsel_chat.csv"
-
 
 def run(*words: object, cwd: Path) -> tuple[int, str, str]:
-    from hf_kokoro.cli import main
-
-    out, err, here, before, code = io.StringIO(), io.StringIO(), Path.cwd(), sys.argv, 0
-    try:
-        os.chdir(cwd)
-        sys.argv = ["hf-kokoro", "judge", "--source", str(SAMPLE), "--journal", "v.jsonl", *map(str, words)]
-        with redirect_stdout(out), redirect_stderr(err):
-            main()
-    except SystemExit as stop:
-        code = int(stop.code or 0)
-    finally:
-        os.chdir(here)
-        sys.argv = before
-    return code, out.getvalue(), err.getvalue()
+    done = run_command("judge", "--source", SAMPLE, "--journal", "v.jsonl", *words, cwd=cwd)
+    return done.returncode, done.stdout, done.stderr
 
 
 def lines(path: Path) -> list[dict[str, object]]:

@@ -2,52 +2,18 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import subprocess
 import sys
-from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from judging_support import ROOT, SAMPLE, rows_of, run
 
 from hf_kokoro.schema.miti_st import ROW_KEYS, row_faults
 
-ROOT = Path(__file__).resolve().parent.parent
-SAMPLE = ROOT / "hf_kokoro" / "samples" / "counsel_chat.csv"
 SCORES = {"empathy": 4, "partnership": 3, "reflection_present": 1, "no_persuade": 0, "no_confront": 1}
-
-
-@dataclass
-class Done:
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-def run(*words: object, cwd: Path) -> Done:
-    """The command line with these words, in this process (a new one costs seconds of imports)."""
-    from hf_kokoro.cli import main
-
-    out, err, here, before = io.StringIO(), io.StringIO(), Path.cwd(), sys.argv
-    code = 0
-    try:
-        os.chdir(cwd)
-        sys.argv = ["hf-kokoro", *map(str, words)]
-        with redirect_stdout(out), redirect_stderr(err):
-            main()
-    except SystemExit as stop:
-        code = int(stop.code or 0)
-    finally:
-        os.chdir(here)
-        sys.argv = before
-    return Done(code, out.getvalue(), err.getvalue())
-
-
-def rows_of(path: Path) -> list[dict[str, object]]:
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
 @pytest.fixture

@@ -1,0 +1,124 @@
+"""Agreement figures against published worked examples, scikit-learn and scipy; edge cases give None."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.metrics import cohen_kappa_score
+
+from hf_kokoro.judging import statistics as ours
+
+CHANCE = np.random.default_rng(3)
+_ = np.nan
+
+# Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability", section C/E: four observers, twelve units
+RELIABILITY_DATA = np.array(
+    [
+        [1, 2, 3, 3, 2, 1, 4, 1, 2, _, _, _],
+        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, _, 3],
+        [_, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, _],
+        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, _],
+    ]
+).T
+
+
+def test_alpha_gives_the_ordinal_value_of_the_published_example() -> None:
+    alpha = ours.ordinal_alpha(RELIABILITY_DATA)
+    assert alpha == pytest.approx(0.815, abs=0.0005)
+
+
+def test_alpha_of_two_raters_follows_its_definition_worked_by_hand() -> None:
+    # units (1,1) (2,2) (1,3): each value n = 3, 2, 1 of 6. Distances: d12 = (3/2 + 2/2)^2 = 6.25,
+    # d13 = (3/2 + 2 + 1/2)^2 = 16, d23 = (2/2 + 1/2)^2 = 2.25.
+    # observed = 2 * 16 / 6; expected = 2 (3*2*6.25 + 3*1*16 + 2*1*2.25) / (6*5) = 180 / 30
+    assert ours.ordinal_alpha(np.array([[1, 1], [2, 2], [1, 3]], dtype=float)) == pytest.approx(1 - (32 / 6) / 6)
+
+
+def test_alpha_is_one_for_perfect_and_none_without_variation() -> None:
+    assert ours.ordinal_alpha(np.array([[1, 1], [5, 5], [3, 3]], dtype=float)) == 1
+    assert ours.ordinal_alpha(np.array([[2, 2], [2, 2]], dtype=float)) is None
+    assert ours.ordinal_alpha(np.array([[1, _], [_, 2]])) is None
+
+
+def test_quadratic_kappa_equals_scikit_learn() -> None:
+    for levels in (2, 5, 14):
+        first = CHANCE.integers(0, levels, 200)
+        second = np.clip(first + CHANCE.integers(-1, 2, 200), 0, levels - 1)
+        expected = cohen_kappa_score(first, second, weights="quadratic", labels=range(levels))
+        assert ours.quadratic_kappa(first.astype(float), second.astype(float)) == pytest.approx(expected)
+
+
+def test_quadratic_kappa_is_none_only_if_both_are_one_constant() -> None:
+    ones, twos = np.ones(5), np.full(5, 2.0)
+    assert ours.quadratic_kappa(ones, ones) is None
+    assert ours.quadratic_kappa(ones, twos) == 0
+
+
+def test_correlations_equal_scipy_also_with_ties() -> None:
+    first = CHANCE.integers(1, 6, 150).astype(float)
+    second = first + CHANCE.integers(-2, 3, 150)
+    assert ours.pearson(first, second) == pytest.approx(stats.pearsonr(first, second)[0])
+    assert ours.spearman(first, second) == pytest.approx(stats.spearmanr(first, second)[0])
+    assert ours.mean_ranks(first) == pytest.approx(stats.rankdata(first))
+
+
+def test_a_constant_side_or_two_items_have_no_correlation() -> None:
+    assert ours.pearson(np.ones(9), np.arange(9.0)) is None
+    assert ours.spearman(np.arange(2.0), np.arange(2.0)) is None
+    assert ours.partial_spearman(np.arange(9.0), np.ones(9), np.arange(9.0)) is None
+    assert ours.partial_spearman(np.arange(9.0), CHANCE.random(9), np.arange(9.0)) is None
+
+
+def test_partial_correlation_is_that_of_the_residuals_of_the_ranks() -> None:
+    control = CHANCE.random(120)
+    first, second = control + CHANCE.random(120), control + CHANCE.random(120)
+    a, b, c = (stats.rankdata(x) for x in (first, second, control))
+    left = a - np.polyval(np.polyfit(c, a, 1), c)
+    right = b - np.polyval(np.polyfit(c, b, 1), c)
+    assert ours.partial_spearman(first, second, control) == pytest.approx(stats.pearsonr(left, right)[0])
+
+
+def test_the_bootstrap_is_seeded_brackets_the_value_and_draws_whole_groups() -> None:
+    first = np.arange(60.0)
+    second = first + CHANCE.normal(0, 15, 60)
+    alone = ours.bootstrap(ours.pearson, first, second, list(range(60)))
+    again = ours.bootstrap(ours.pearson, first, second, list(range(60)))
+    assert alone == again
+    assert alone.low is not None
+    assert alone.high is not None
+    assert alone.value is not None
+    assert alone.low < alone.value < alone.high
+    # sixty copies of each of three answers are three answers, not a hundred and eighty
+    few = np.repeat([1.0, 2.0, 4.0], 60), np.repeat([1.0, 4.0, 2.0], 60)
+    wide = ours.bootstrap(ours.pearson, *few, list(np.repeat(["a", "b", "c"], 60)))
+    assert wide.low is not None
+    assert wide.high is not None
+    assert wide.high - wide.low > 1
+
+
+def test_a_single_group_has_a_value_and_no_interval() -> None:
+    found = ours.bootstrap(ours.pearson, np.arange(5.0), np.arange(5.0), ["q"] * 5)
+    assert (found.value, found.low) == (pytest.approx(1), None)
+    assert str(ours.Estimate(None)) == "-"
+
+
+def test_wilson_equals_the_published_interval() -> None:
+    # Newcombe (1998), Statistics in Medicine 17, table I, method 3: 81 of 263 gives 0.2553 to 0.3662
+    found = ours.wilson(81, 263)
+    assert (found.low, found.high) == (pytest.approx(0.2553, abs=5e-5), pytest.approx(0.3662, abs=5e-5))
+    # and 0 of 20 gives 0 to 0.1611
+    none = ours.wilson(0, 20)
+    assert (none.low, none.high) == (pytest.approx(0, abs=1e-12), pytest.approx(0.1611, abs=5e-5))
+    assert ours.wilson(0, 0).value is None
+
+
+def test_concentration_by_hand() -> None:
+    assert ours.gini([1, 1, 1, 1]) == pytest.approx(0)
+    # mean absolute difference over twice the mean: pairs of (1, 3) differ by 2; (0+2+2+0)/4 / (2*2)
+    assert ours.gini([1, 3]) == pytest.approx(0.25)
+    assert ours.gini([0, 0, 0, 8]) == pytest.approx(0.75)
+    assert ours.gini([]) is None
+    assert ours.effective_number([2, 2, 2]) == pytest.approx(3)
+    assert ours.effective_number([3, 1]) == pytest.approx(1.6)
+    assert ours.effective_number([]) is None

@@ -16,17 +16,18 @@ if TYPE_CHECKING:
     from ..builders.base import SourceBuilder
 
 SETTINGS = PASS_ON
+PARTS = {"README.md", "data", "assets"}
 DEFAULT_CONFIG = {"kokorochat": "dialogues", "emplifai": "dialogues", "miti_st_dpo": "pairs"}
 
 
 def build(
     ctx: typer.Context,
     name: Annotated[str, typer.Argument(help="kokorochat, emplifai or miti_st_dpo.")],
-    out: Annotated[Path, typer.Option(help="Folder to write; it must be new or empty, or give --overwrite.")],
+    out: Annotated[Path, typer.Option(help="Folder to write, new or empty; see --overwrite.")],
     source: Annotated[str | None, typer.Option(help="Folder, archive, file or Hub dataset id.")] = None,
     config: Annotated[str | None, typer.Option(help="dialogues, pairs, ...; default: the plain view.")] = None,
     num_proc: Annotated[int | None, typer.Option(min=1, help="Worker processes.")] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is in --out.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier build in --out.")] = False,
     json_: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Build one config as typed Parquet with a card, in a folder that plain datasets.load_dataset reads.
@@ -36,12 +37,10 @@ def build(
     Example: hf-kokoro build kokorochat --config response_generation --pool high --source kokorochat.tar.gz --out kc
     """
     from ..builders.load import get_builder
-    from ..errors import UsageError
 
     chosen = config or DEFAULT_CONFIG.get(name, "")
     options = config_options(ctx.args)
-    if out.exists() and (not out.is_dir() or any(out.iterdir())) and not overwrite:
-        raise UsageError(f"--out {out}: there is something already; give another folder, or --overwrite")
+    _check_room(out, overwrite)
     builder = get_builder(name, chosen, source=source, **options)
     splits = _prepare(builder, num_proc)
     report = {
@@ -57,6 +56,21 @@ def build(
         print_json(report)
     else:
         _print(report)
+
+
+def _check_room(out: Path, overwrite: bool) -> None:
+    """Never clear what a build did not make: --overwrite is for a folder with nothing but a build's parts in it."""
+    from ..errors import UsageError
+
+    if not out.exists():
+        return
+    if not out.is_dir():
+        raise UsageError(f"--out {out}: a file; give a folder")
+    strangers = {path.name for path in out.iterdir()} - PARTS
+    if strangers:
+        raise UsageError(f"--out {out}: holds other things than a build makes; give another folder")
+    if any(out.iterdir()) and not overwrite:
+        raise UsageError(f"--out {out}: there is a build already; give another folder, or --overwrite")
 
 
 def _prepare(builder: SourceBuilder, num_proc: int | None) -> Any:

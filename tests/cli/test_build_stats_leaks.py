@@ -80,14 +80,18 @@ def test_options_of_the_config_reach_it_and_the_report_counts(samples: Path, tmp
     assert "untranslated" in str(datasets.load_dataset(str(tmp_path / "en"), split="train").features)
 
 
-def test_a_folder_with_something_in_it_is_not_replaced_unless_told(samples: Path, tmp_path: Path) -> None:
-    (tmp_path / "mine.txt").write_text("keep me")
-    arguments = ("build", "emplifai", "--source", samples / "emplifai.csv", "--out", tmp_path)
-    with pytest.raises(UsageError, match="there is something already"):
+def test_a_build_is_replaced_when_told_and_nothing_else_ever(samples: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    arguments = ("build", "emplifai", "--source", samples / "emplifai.csv", "--out", out)
+    assert run(*arguments).exit_code == 0
+    with pytest.raises(UsageError, match="there is a build already"):
         run(*arguments)
-    assert (tmp_path / "mine.txt").read_text() == "keep me"
     assert run(*arguments, "--overwrite").exit_code == 0
-    assert not (tmp_path / "mine.txt").exists()
+    (out / "thesis.txt").write_text("keep me")
+    for more in ((), ("--overwrite",)):
+        with pytest.raises(UsageError, match="holds other things than a build makes"):
+            run(*arguments, *more)
+    assert (out / "thesis.txt").read_text() == "keep me"
 
 
 def test_a_failed_build_leaves_the_old_folder_as_it_was(samples: Path, tmp_path: Path) -> None:

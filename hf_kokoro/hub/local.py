@@ -24,7 +24,7 @@ from filelock import FileLock, Timeout
 from .atomic import delete_temporaries, make_folders, sync_folder, write_atomically, write_synced
 from .errors import CommitRace, HistoryError, LockedError, NotKept, TargetError, VerifyError
 from .index import prefix_digests
-from .ledger import Entry, Ledger, new_entry
+from .ledger import Entry, Ledger, new_entry, read_entry
 from .notes import Notes
 from .patience import Patience
 from .segments import Series
@@ -122,10 +122,13 @@ class LocalTarget:
             entry = new_entry(base.revision, "append", rows_added, {**(last.files if last else {}), **grown})
             self._declare(entry, staged)
         except BaseException as error:
-            for file in staged.values():
+            # an interrupt may come when the commit counts already; then the next append carries it out
+            declared = self._declared.exists()
+            for file in () if declared else staged.values():
                 file.unlink(missing_ok=True)
             if isinstance(error, OSError):
-                raise TargetError(f"{self.name}: nothing was written: {error.strerror}") from error
+                what = "the next append will finish this one" if declared else "nothing was written"
+                raise TargetError(f"{self.name}: {error.strerror}; {what}") from error
             raise
         self._carry_out()
         for path, info in grown.items():
@@ -243,6 +246,15 @@ class LocalTarget:
             if (self._staged / name).exists():
                 os.replace(self._staged / name, destination)
                 sync_folder(destination.parent)
+        entry = read_entry(plan["entry"].encode(), self._declared, 0)
+        for path, info in entry.files.items():
+            size = self._file(path).stat().st_size if self._file(path).exists() else 0
+            if size < info.size:
+                raise HistoryError(
+                    f"{self.name}: an append was interrupted and can't be finished: {path} has {size} of {info.size} "
+                    f"bytes; put the file back from a copy, or delete {FOLDER}/ to start a new history",
+                    size,
+                )
         self.ledger.write(plan["entry"].encode(), plan["ledger_size"])
         self._declared.unlink()
         sync_folder(self._hidden)

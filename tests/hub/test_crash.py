@@ -16,7 +16,7 @@ import pytest
 
 from hf_kokoro import append_rows, audit
 from hf_kokoro.hub import LocalTarget
-from hf_kokoro.hub.errors import LockedError
+from hf_kokoro.hub.errors import HistoryError, LockedError
 from hf_kokoro.hub.remote import HubTarget
 
 from .double import Delay, HubDouble
@@ -38,38 +38,47 @@ def start(job: dict[str, object]) -> subprocess.Popen[str]:
     )
 
 
-def kill_at_step(folder: Path, step: int, batch: list[int]) -> bool:
-    """Append in a child that is killed (SIGKILL, by itself) at its `step`th system step; True if it was."""
+def stop_at_step(folder: Path, step: int, batch: list[int], *, by: str = "kill") -> bool:
+    """Append in a child that is stopped just before its `step`th system call; True if it got that far.
+
+    `by` "kill" is SIGKILL, "interrupt" is Ctrl-C.
+    """
     child = os.fork()
     if child:
         _, status = os.waitpid(child, 0)
-        return os.WIFSIGNALED(status)
+        return os.WIFSIGNALED(status) or os.waitstatus_to_exitcode(status) == 7
+    code = 1
     try:
-        _die_at(step)
+        _stop_at(step, by)
         append_rows(LocalTarget(folder), rows(*batch), extra_operations=_card)
+        code = 0
+    except KeyboardInterrupt:
+        code = 7
     finally:
-        os._exit(0)
+        os._exit(code)
 
 
 def _card(growth: object) -> dict[str, bytes]:
     return {"README.md": f"# {growth.rows_total} rows\n".encode()}
 
 
-def _die_at(step: int) -> None:
-    """Kill this process just before its nth fsync, rename, truncate or unlink: the steps whose order matters."""
+def _stop_at(step: int, by: str) -> None:
+    """Stop this process before its nth fsync, rename, unlink, mkdir or open: the steps whose order matters."""
     left = [step]
 
-    def dying(call: Callable[..., object]) -> Callable[..., object]:
+    def stopping(call: Callable[..., object]) -> Callable[..., object]:
         def wrapped(*arguments: object, **options: object) -> object:
             left[0] -= 1
             if left[0] == 0:
+                if by == "interrupt":
+                    raise KeyboardInterrupt
                 os.kill(os.getpid(), signal.SIGKILL)
             return call(*arguments, **options)
 
         return wrapped
 
     for name in ("fsync", "replace", "unlink", "mkdir", "open"):
-        setattr(os, name, dying(getattr(os, name)))
+        setattr(os, name, stopping(getattr(os, name)))
 
 
 def assert_whole(folder: Path, expected: list[int]) -> None:
@@ -85,15 +94,16 @@ def assert_whole(folder: Path, expected: list[int]) -> None:
     assert not (folder / ".hf_kokoro" / "commit.json").exists()
 
 
+@pytest.mark.parametrize("by", ["kill", "interrupt"])
 @pytest.mark.parametrize("first", [True, False], ids=["new folder", "grown folder"])
-def test_folder_append_killed_before_each_step_in_turn(tmp_path: Path, first: bool) -> None:
+def test_folder_append_stopped_before_each_step_in_turn(tmp_path: Path, *, first: bool, by: str) -> None:
     killed, step = 0, 0
     while True:
         step += 1
         folder = tmp_path / str(step)
         if not first:
             append_rows(folder, rows(1), extra_operations=_card)
-        was_killed = kill_at_step(folder, step, [2, 3])
+        was_killed = stop_at_step(folder, step, [2, 3], by=by)
         visible = (folder / DATA).read_bytes() if (folder / DATA).exists() else b""
         assert numbers(visible) in ([], [1], [2, 3], [1, 2, 3]) if visible else True
         report = append_rows(folder, rows(2, 3), extra_operations=_card)
@@ -112,8 +122,8 @@ def test_recovery_that_is_killed_too_is_taken_up_by_the_next(tmp_path: Path, aga
     steps = 0
     while not (folder / ".hf_kokoro" / "commit.json").exists():
         steps += 1
-        kill_at_step(folder, steps, [2])
-    kill_at_step(folder, again, [2])
+        stop_at_step(folder, steps, [2])
+    stop_at_step(folder, again, [2])
     append_rows(folder, rows(2), extra_operations=_card)
     assert_whole(folder, [1, 2])
 
@@ -203,3 +213,17 @@ def test_folder_writers_wait_for_each_other(tmp_path: Path) -> None:
     report = audit(place.folder)
     assert report.ok
     assert len(report.revisions) == 24
+
+
+def test_interrupted_append_whose_new_file_was_lost_is_not_declared_done(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    append_rows(folder, rows(1))
+    steps = 0
+    while not (folder / ".hf_kokoro" / "commit.json").exists():
+        steps += 1
+        stop_at_step(folder, steps, [2])
+    for staged in (folder / ".hf_kokoro" / "staged").iterdir():
+        staged.unlink()
+    with pytest.raises(HistoryError, match="can't be finished"):
+        append_rows(folder, rows(3))
+    assert numbers((folder / DATA).read_bytes()) == [1]

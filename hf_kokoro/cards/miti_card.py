@@ -161,6 +161,12 @@ def _limits(facts: MitiFacts) -> list[str]:
     return limits
 
 
+def growth_date(card: str) -> str:
+    """Date of the newest line of a card's growth table (ISO)."""
+    dates: list[str] = re.findall(r"(?m)^\| (\d{4}-\d{2}-\d{2}) \|", card)
+    return dates[-1]
+
+
 def _growth(facts: MitiFacts, old_body: str, today: str) -> str:
     """The growth table so far, and a line for today if the number of rows changed since its last line."""
     header = ["| date | rows | questions | answers |", "|---|---|---|---|"]

@@ -18,10 +18,11 @@ from ..hub.lines import CHUNK, iter_lines
 from ..hub.segments import Series
 from ..hub.target import CARD_PATH, Put
 from ..schema.miti_st import DATA_PATH
+from .croissant import CROISSANT_PATH, check_croissant, render_croissant
 from .derived import derive
 from .figures import miti_st_figures
 from .front_matter import CardError
-from .miti_card import DATA_GLOB, LOCAL_NAME, render_miti_card
+from .miti_card import DATA_GLOB, LOCAL_NAME, growth_date, miti_configs, render_miti_card
 
 DATASET = "miti_st_dpo"
 
@@ -44,21 +45,25 @@ def write_card(
     figures: bool = True,
     *,
     check: bool = False,
+    croissant: bool = False,
     today: str | None = None,
 ) -> CardReport:
     """Render the card of a MITI-ST repo from its rows, with figures and derived configs, in one commit.
 
     A second call without new rows changes nothing. With `check` nothing is written: `changed` says what
-    would be. Built KokoroChat and EmplifAI folders get their card from the build (`render_build_card`).
-    Raises UsageError, CardError, RowError, TargetError, MissingExtraError (figures need `plots`).
+    would be. With `croissant` a validated croissant.json goes along. Built KokoroChat and EmplifAI folders get
+    their card from the build (`render_build_card`). Raises UsageError, CardError, RowError, TargetError,
+    MissingExtraError (figures need `plots`, croissant.json needs `croissant`).
     """
     if dataset != DATASET:
         raise UsageError(f"card: got dataset {dataset!r}; allowed: {DATASET} (other cards are written by their build)")
     place, series = resolve_target(target), Series(DATA_PATH)
+    repo = getattr(place, "repo_id", LOCAL_NAME)
+    options = CardOptions(repo, series.glob, figures, today, croissant)
     if check:
-        return _write(place, series, figures, True, today)
+        return _write(place, series, options, check=True)
     with place.exclusive():
-        return _write(place, series, figures, False, today)
+        return _write(place, series, options, check=False)
 
 
 def card_files(growth: Growth, *, repo: str = LOCAL_NAME, figures: bool = True) -> dict[str, bytes]:
@@ -84,6 +89,7 @@ class CardOptions:
     data_glob: str = DATA_GLOB
     figures: bool = True
     today: str | None = None
+    croissant: bool = False
 
 
 Parts = Mapping[str, Sequence[Path | bytes]]
@@ -106,15 +112,18 @@ def render_files(
         figures=tuple(drawn),
         today=options.today,
     )
-    return facts.rows, {CARD_PATH: card.encode(), **files, **drawn}
+    described: dict[str, bytes] = {}
+    if options.croissant:
+        text = render_croissant(facts, miti_configs(options.data_glob), options.repo, growth_date(card))
+        check_croissant(text)
+        described = {CROISSANT_PATH: text.encode()}
+    return facts.rows, {CARD_PATH: card.encode(), **files, **drawn, **described}
 
 
-def _write(place: Target, series: Series, figures: bool, check: bool, today: str | None) -> CardReport:
+def _write(place: Target, series: Series, options: CardOptions, *, check: bool) -> CardReport:
     base = place.snapshot(series, readonly=check)
     if not base.files:
         raise CardError(f"{place.name}: no {series.path} there; append rows first, or name a built folder's dataset")
-    repo = getattr(place, "repo_id", LOCAL_NAME)
-    options = CardOptions(repo, series.glob, figures, today)
     parts = {path: [base.local[path]] for path in series.ordered(base.files)}
     with TemporaryDirectory() as work:
         rows, files = render_files(parts, base.small.get(CARD_PATH), options, Path(work))

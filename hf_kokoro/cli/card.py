@@ -16,6 +16,9 @@ def card(
     check: Annotated[
         bool, typer.Option("--check", help="Write nothing; exit 1 if the card does not fit the rows.")
     ] = False,
+    croissant: Annotated[
+        bool, typer.Option("--croissant", help="Add a validated croissant.json (needs the extra 'croissant').")
+    ] = False,
     json_: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Render README.md, the derived configs and the figures of a dataset from its rows.
@@ -27,7 +30,7 @@ def card(
     """
     from ..cards import write_card
 
-    report = write_card(target, figures=figures, check=check)
+    report = write_card(target, figures=figures, check=check, croissant=croissant)
     if json_:
         print_json(asdict(report))
     elif not report.changed:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import json
+from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -223,6 +225,18 @@ def test_unknown_formats_missing_kinds_and_full_folders_are_usage_errors(tmp_pat
         export({}, ["messages"], "openai", tmp_path / "full", name="x")
 
 
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str, str], Any]:
+    """built(name, config, source): the splits, built once for all formats."""
+    cache = str(tmp_path_factory.mktemp("cache"))
+
+    @functools.cache
+    def build(name: str, config: str, source: str) -> Any:
+        return hk.load_dataset(name, config, source=str(SAMPLES / source), cache_dir=cache)
+
+    return build
+
+
 @pytest.mark.parametrize("to", FORMATS)
 @pytest.mark.parametrize(
     "config",
@@ -233,10 +247,9 @@ def test_unknown_formats_missing_kinds_and_full_folders_are_usage_errors(tmp_pat
     ],
 )
 def test_every_config_with_conversations_exports_to_every_format(
-    tmp_path: Path, cache: str, to: str, config: tuple[str, str, str]
+    tmp_path: Path, built: Callable[[str, str, str], Any], to: str, config: tuple[str, str, str]
 ) -> None:
-    name, config_name, source = config
-    splits = hk.load_dataset(name, config_name, source=str(SAMPLES / source), cache_dir=cache)
+    splits = built(*config)
     columns = next(iter(splits.values())).column_names
     report = export(splits, columns, to, tmp_path / "out", name="x")
     assert sum(counts["rows_out"] for counts in report.splits.values()) > 0

@@ -14,8 +14,7 @@ from os import PathLike
 from pathlib import Path
 
 from ..schema.miti_st import DATA_PATH
-from .atomic import write_atomically
-from .batch import Batch, NewRow, Rows, read_batch, refuse_if_faulty
+from .batch import Batch, NewRow, Rows, read_batch, refuse_if_faulty, write_rejects
 from .errors import CommitRace, TargetError
 from .growth import ExtraFiles
 from .patience import Patience, Tries
@@ -75,7 +74,7 @@ def append_rows(
 
     `rows` are mappings of the MITI-ST schema, or the path of a JSON Lines file. Rows that are in the target
     already are passed over, so the same call again writes nothing. With `skip_invalid` faulty rows go to the
-    file `rejects` instead of refusing the batch. With `segment_bytes` a file that would grow past that size
+    file `rejects` (or a numbered one beside it, if that is taken) instead of refusing the batch. With `segment_bytes` a file that would grow past that size
     is sealed and the next segment begun. `extra_operations` may add files (the card) to the same commit.
 
     On the Hub: `branch`, `pr`, `private` (for a repo that doesn't exist yet) and `token`. Rows are kept in
@@ -89,8 +88,7 @@ def append_rows(
     batch = read_batch(rows)
     if not skip_invalid:
         refuse_if_faulty(batch)
-    if batch.rejects and not dry_run:
-        write_atomically(Path(rejects), b"".join(line.rstrip(b"\n") + b"\n" for line in batch.rejects), 0o600)
+    rejects_file = write_rejects(batch, Path(rejects)) if batch.rejects and not dry_run else None
     sent, received = place.traffic.sent, place.traffic.received
     run = _Run(place, series, segment_bytes, message, extra_operations, patience or place.patience)
     outcome = run.preview(batch) if dry_run else run.append(batch, _spool_for(place, spool))
@@ -105,7 +103,7 @@ def append_rows(
         target=place.name,
         files=outcome.files,
         rejected=len(batch.rejects),
-        rejects_file=str(rejects) if batch.rejects and not dry_run else None,
+        rejects_file=str(rejects_file) if rejects_file else None,
         dry_run=dry_run,
         pr_url=outcome.commit.pr_url,
         from_spool=outcome.from_spool,

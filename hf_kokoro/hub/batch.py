@@ -11,6 +11,7 @@ from typing import Any
 
 from ..errors import Fault, Faults, RowError, SourceError, UsageError, describe
 from ..schema.miti_st import row_faults, row_id, row_line
+from .atomic import write_atomically
 from .errors import BaseFormatError
 from .lines import iter_lines, parse_object
 
@@ -58,6 +59,17 @@ def refuse_if_faulty(batch: Batch) -> None:
     """Raise RowError with every fault, so that a batch goes in as a whole or not at all."""
     hint = "nothing was written; correct the rows, or leave the faulty ones out with --skip-invalid (skip_invalid=True)"
     batch.faults.raise_if_any("the batch is refused", RowError, hint)
+
+
+def write_rejects(batch: Batch, file: Path) -> Path:
+    """Keep the refused rows, one a line, in `file`, or in a numbered one beside it if that holds others."""
+    content = b"".join(line.rstrip(b"\n") + b"\n" for line in batch.rejects)
+    number, free = 1, file
+    while free.exists() and free.read_bytes() != content:
+        number += 1
+        free = file.with_name(f"{file.stem}-{number}{file.suffix}")
+    write_atomically(free, content, 0o600)
+    return free
 
 
 def _incoming(rows: Rows) -> Iterable[tuple[str, bytes | None, Any]]:

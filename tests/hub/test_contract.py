@@ -98,6 +98,16 @@ def test_skip_invalid_writes_the_good_rows_and_keeps_the_others_in_a_file(place:
     assert json.loads(rejects.read_text()) == bad
 
 
+def test_rejects_of_a_former_run_are_not_overwritten(place: Place, tmp_path: Path) -> None:
+    kept = []
+    for number in (3, 3, 4):
+        report = append_rows(
+            place.target(), [changed(number, rubric="x")], skip_invalid=True, rejects=tmp_path / "left.jsonl"
+        )
+        kept.append(Path(str(report.rejects_file)).name)
+    assert kept == ["left.jsonl", "left.jsonl", "left-2.jsonl"]
+
+
 def test_dry_run_tells_the_same_numbers_and_changes_nothing(place: Place, tmp_path: Path) -> None:
     append_rows(place.target(), rows(1))
     before, revisions = place.files(), len(audit(place.target()).revisions)

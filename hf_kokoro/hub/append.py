@@ -74,8 +74,9 @@ def append_rows(
 
     `rows` are mappings of the MITI-ST schema, or the path of a JSON Lines file. Rows that are in the target
     already are passed over, so the same call again writes nothing. With `skip_invalid` faulty rows go to the
-    file `rejects` (or a numbered one beside it, if that is taken) instead of refusing the batch. With `segment_bytes` a file that would grow past that size
-    is sealed and the next segment begun. `extra_operations` may add files (the card) to the same commit.
+    file `rejects` (or a numbered one beside it, if that is taken) instead of refusing the batch. With
+    `segment_bytes` a file that would grow past that size is sealed and the next segment begun.
+    `extra_operations` may add files (the card) to the same commit.
 
     On the Hub: `branch`, `pr`, `private` (for a repo that doesn't exist yet) and `token`. Rows are kept in
     the folder `spool` until they are known to be there; the next run sends what a former one could not.

@@ -94,31 +94,54 @@ def mean_ranks(values: Array) -> Array:
     return ranks
 
 
-def bootstrap(
-    statistic: Statistic, first: Array, second: Array, groups: Sequence[Any], draws: int = BOOTSTRAPS
-) -> Estimate:
-    """The statistic with a 95 % percentile interval, resampling whole groups (answers to one question).
+def bootstrap(statistic: Statistic, first: Array, second: Array, groups: Sequence[Any]) -> Estimate:
+    """`pearson` or `spearman` with a 95 % percentile interval, resampling whole groups.
 
     Answers to one question are not independent, so questions are drawn, not answers. Seeded.
     """
     value = statistic(first, second)
     if value is None:
         return Estimate(None)
-    _, inverse = np.unique(np.asarray([str(group) for group in groups]), return_inverse=True)
-    members = [np.flatnonzero(inverse == index) for index in range(int(inverse.max()) + 1)]
-    if len(members) < 2:
+    _, membership = np.unique(np.asarray([str(group) for group in groups]), return_inverse=True)
+    count = int(membership.max()) + 1
+    if count < 2:
         return Estimate(value)
-    chance = np.random.default_rng(SEED)
-    found = []
-    for _ in range(draws):
-        chosen = np.concatenate([members[index] for index in chance.integers(len(members), size=len(members))])
-        drawn = statistic(first[chosen], second[chosen])
-        if drawn is not None:
-            found.append(drawn)
-    if len(found) < draws / 2:
+    drawn = np.random.default_rng(SEED).multinomial(count, np.full(count, 1 / count), size=BOOTSTRAPS)
+    found = weighted_correlations(first, second, drawn[:, membership].astype(float), statistic is spearman)
+    found = found[~np.isnan(found)]
+    if len(found) < BOOTSTRAPS / 2:
         return Estimate(value)
     low, high = np.quantile(found, [0.025, 0.975])
     return Estimate(value, float(low), float(high))
+
+
+def weighted_correlations(first: Array, second: Array, weights: Array, ranked: bool) -> Array:
+    """One correlation a row of `weights` (draws, items), each item counted as often as its weight says.
+
+    NaN where a side is constant. All draws at once: a thousand take as long as ten one by one.
+    """
+    if ranked:
+        first, second = _weighted_ranks(first, weights), _weighted_ranks(second, weights)
+    else:
+        first, second = np.broadcast_to(first, weights.shape), np.broadcast_to(second, weights.shape)
+    total = weights.sum(axis=1, keepdims=True)
+    left = first - (weights * first).sum(axis=1, keepdims=True) / total
+    right = second - (weights * second).sum(axis=1, keepdims=True) / total
+    spread = (weights * left**2).sum(axis=1) * (weights * right**2).sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Array = (weights * left * right).sum(axis=1) / np.sqrt(spread)
+    found[spread <= 1e-12] = np.nan
+    return found
+
+
+def _weighted_ranks(values: Array, weights: Array) -> Array:
+    """Mean ranks of `values` in each row's resample, as (draws, items)."""
+    levels, position = np.unique(values, return_inverse=True)
+    order = np.argsort(position, kind="stable")
+    starts = np.searchsorted(position[order], np.arange(len(levels)))
+    counts = np.add.reduceat(weights[:, order], starts, axis=1)
+    ranks: Array = (np.cumsum(counts, axis=1) - (counts - 1) / 2)[:, position]
+    return ranks
 
 
 def wilson(successes: int, trials: int) -> Estimate:

@@ -97,6 +97,17 @@ def test_the_bootstrap_is_seeded_brackets_the_value_and_draws_whole_groups() -> 
     assert wide.high - wide.low > 1
 
 
+def test_a_weighted_correlation_is_that_of_the_items_written_out_so_often() -> None:
+    first, second = CHANCE.integers(1, 6, 40).astype(float), CHANCE.integers(1, 30, 40).astype(float)
+    weights = CHANCE.integers(0, 4, (5, 40))
+    plain = ours.weighted_correlations(first, second, weights.astype(float), ranked=False)
+    ranked = ours.weighted_correlations(first, second, weights.astype(float), ranked=True)
+    for row, weight in enumerate(weights):
+        a, b = np.repeat(first, weight), np.repeat(second, weight)
+        assert plain[row] == pytest.approx(stats.pearsonr(a, b)[0])
+        assert ranked[row] == pytest.approx(stats.spearmanr(a, b)[0])
+
+
 def test_a_single_group_has_a_value_and_no_interval() -> None:
     found = ours.bootstrap(ours.pearson, np.arange(5.0), np.arange(5.0), ["q"] * 5)
     assert (found.value, found.low) == (pytest.approx(1), None)

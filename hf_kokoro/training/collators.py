@@ -15,8 +15,9 @@ from .turns import cut_prompt
 
 SCORE_KEYS = ("margin", "weight")
 CARRIED_KEYS = (*SCORE_KEYS, "row_id")
-COLLATED_KEYS = (*CARRIED_KEYS, "prompt_turns")
-"""Columns that must survive until the collator; `prompt_turns` are offsets of `turns.turn_offsets`."""
+COLLATED_KEYS = (*CARRIED_KEYS, "prompt_turns", "length")
+"""Columns that must survive until the collator; `prompt_turns` are offsets of `turns.turn_offsets`, `length`
+is for samplers that group by it."""
 
 
 class MaskError(KokoroError):

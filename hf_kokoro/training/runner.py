@@ -128,7 +128,12 @@ def trainer_config(recipe: Recipe) -> Any:
     config: Any = trainer_config_class(recipe.settings.method)
     given = dict(recipe.trainer)
     # a private repository unless the recipe says otherwise: what a model learnt here is people's distress
-    values: dict[str, Any] = {"report_to": "none", "disable_tqdm": not sys.stderr.isatty(), "hub_private_repo": True}
+    values: dict[str, Any] = {
+        "report_to": "none",
+        "disable_tqdm": not sys.stderr.isatty(),
+        "hub_private_repo": True,
+        "ddp_find_unused_parameters": False,
+    }
     if not torch.cuda.is_available():
         # TRL turns bf16 on; on a CPU it loses what DPO measures (about 1 nat a sequence)
         values |= {"use_cpu": True, "bf16": False}

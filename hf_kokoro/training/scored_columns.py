@@ -48,12 +48,10 @@ class CarriesScores(NoTelemetry):
             prepared = super()._prepare_dataset(dataset, processing_class, args, dataset_name)  # type: ignore[misc]
         finally:
             args.max_length = limit
-        if limit is None:
-            return prepared
         sides = self._completion_columns
         options = {"tokenizer": processing_class, "sides": sides, "limit": limit}
         prepared = prepared.map(_add_turns, fn_kwargs=options)
-        if isinstance(prepared, Dataset):
+        if isinstance(prepared, Dataset) and limit is not None:
             _refuse_unfit(prepared, sides, limit, dataset_name)
         return prepared
 
@@ -88,12 +86,13 @@ def _scale_weight(row: Mapping[str, Any], factor: float) -> dict[str, Any]:
     return {"weight": row["weight"] * factor}
 
 
-def _add_turns(row: Mapping[str, Any], tokenizer: Any, sides: Iterable[str], limit: int) -> dict[str, list[int]]:
-    fits = len(row["prompt_ids"]) + max((len(row[side]) for side in sides if side in row), default=0) <= limit
+def _add_turns(row: Mapping[str, Any], tokenizer: Any, sides: Iterable[str], limit: int | None) -> dict[str, Any]:
+    """Turn offsets where the prompt must be cut, and the row's length for samplers that group by it."""
+    length = len(row["prompt_ids"]) + max((len(row[side]) for side in sides if side in row), default=0)
     prompt = row.get("prompt")
-    if fits or not isinstance(prompt, list):
-        return {"prompt_turns": []}
-    return {"prompt_turns": turn_offsets(tokenizer, prompt)}
+    if limit is None or length <= limit or not isinstance(prompt, list):
+        return {"prompt_turns": [], "length": length}
+    return {"prompt_turns": turn_offsets(tokenizer, prompt), "length": limit}
 
 
 def _refuse_unfit(dataset: Dataset, sides: Iterable[str], limit: int, name: str) -> None:

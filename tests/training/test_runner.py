@@ -234,6 +234,10 @@ def test_the_module_runs_a_recipe_and_prints_its_report(recipe: Any, tmp_path: P
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["steps"] == 1
     assert "beta: 0.3" in (tmp_path / "run" / "recipe.yaml").read_text("utf-8")
-    bad = subprocess.run([*command, "--bet", "1"], capture_output=True, text=True, check=False)
-    assert bad.returncode == 2
-    assert "did you mean 'beta'?" in bad.stderr
+
+
+def test_the_module_answers_a_bad_recipe_with_exit_code_2(capsys: pytest.CaptureFixture[str]) -> None:
+    from hf_kokoro.training.__main__ import main
+
+    assert main(["dpo", "--config", "tiny_dpo", "--bet", "1"]) == 2
+    assert "did you mean 'beta'?" in capsys.readouterr().err

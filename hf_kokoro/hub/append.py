@@ -154,13 +154,13 @@ class _Run:
         if spool is None:
             return self._until_done(batch.rows, Tries(self.patience))
         with ExitStack() as stack:
-            entries = spool.take(self.target.name, self.series.path)
+            entries = spool.take(self.target.route, self.series.path)
             for entry in entries:
                 stack.callback(spool.release, entry)
             former = {row.id: row for entry in entries for row in entry.read()}
             new = [row for row in batch.rows if row.id not in former]
             if new:
-                entries.append(spool.put(self.target.name, self.series.path, new))
+                entries.append(spool.put(self.target.name, self.target.route, self.series.path, new))
                 stack.callback(spool.release, entries[-1])
             try:
                 outcome = self._until_done([*former.values(), *new], Tries(self.patience))

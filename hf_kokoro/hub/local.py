@@ -46,7 +46,7 @@ class LocalTarget:
         self.folder = Path(folder).expanduser()
         if self.folder.exists() and not self.folder.is_dir():
             raise TargetError(f"target {str(folder)!r} is a file; allowed: a folder (name the file with --path)")
-        self.name = str(folder)
+        self.name = self.route = str(folder)
         self.traffic, self.patience = Traffic(), Patience()
         self._hidden = self.folder / FOLDER
         self._lock_seconds = lock_seconds

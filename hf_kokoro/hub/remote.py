@@ -57,6 +57,8 @@ class HubTarget:
         self.name = f"hf://datasets/{repo_id}" + ("" if branch == "main" else f"@{branch}")
         self.traffic, self.patience = Traffic(), patience or Patience()
         self._api = HfApi(endpoint=endpoint, token=token)
+        way = "propose to" if pr else "commit to"
+        self.route = f"{way} {self._api.endpoint}/datasets/{repo_id}@{branch}"
         self._token, self._lock_seconds, self._read_seconds = token, lock_seconds, read_seconds
         root = Path(cache_dir) if cache_dir is not None else cache_root()
         self._folder = root / "mirrors" / folder_name(self._api.endpoint, repo_id, branch)

@@ -26,10 +26,14 @@ from .mirror import cache_root
 
 @dataclass
 class SpoolEntry:
-    """One batch in the spool. `held` is True while a process (this one or another) is sending it."""
+    """One batch in the spool. `held` is True while a process (this one or another) is sending it.
+
+    `target` is for people; `route` (`Target.route`) tells which appends may send it.
+    """
 
     file: Path
     target: str
+    route: str
     path: str
     rows: int
     created_at: str
@@ -64,25 +68,25 @@ class Spool:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def put(self, target: str, path: str, rows: Sequence[NewRow]) -> SpoolEntry:
+    def put(self, target: str, route: str, path: str, rows: Sequence[NewRow]) -> SpoolEntry:
         """Write a batch, durably, and hold it."""
         make_folders(self.folder)
         self.folder.chmod(0o700)
         now = datetime.now(UTC)
         file = self.folder / f"{now:%Y%m%dT%H%M%S%f}-{uuid.uuid4().hex[:8]}.jsonl"
         created_at = now.isoformat(timespec="seconds")
-        header = {"target": target, "path": path, "rows": len(rows), "created_at": created_at}
+        header = {"target": target, "route": route, "path": path, "rows": len(rows), "created_at": created_at}
         lock = _lock(file)
         lock.acquire()
         content = json.dumps(header).encode() + b"\n" + b"".join(row.line for row in rows)
         write_atomically(file, content, 0o600)
-        return SpoolEntry(file, target, path, len(rows), created_at, len(content), True, lock)
+        return SpoolEntry(file, target, route, path, len(rows), created_at, len(content), True, lock)
 
-    def take(self, target: str, path: str) -> list[SpoolEntry]:
-        """Entries for that file that no living process holds, oldest first; they are held from now on."""
+    def take(self, route: str, path: str) -> list[SpoolEntry]:
+        """Entries for that file by that route that no living process holds, oldest first; they are held from now on."""
         taken = []
         for entry in self._entries():
-            if entry.target == target and entry.path == path and _acquire(entry):
+            if entry.route == route and entry.path == path and _acquire(entry):
                 if entry.file.exists():
                     taken.append(entry)
                 else:  # its owner finished between our look and our lock
@@ -127,18 +131,12 @@ class Spool:
             try:
                 with file.open("rb") as stream:
                     header = json.loads(stream.readline())
-                yield SpoolEntry(
-                    file,
-                    header["target"],
-                    header["path"],
-                    header["rows"],
-                    header["created_at"],
-                    file.stat().st_size,
-                )
+                target, route, path = header["target"], header["route"], header["path"]
+                yield SpoolEntry(file, target, route, path, header["rows"], header["created_at"], file.stat().st_size)
             except FileNotFoundError:
                 continue
             except (OSError, ValueError, KeyError, TypeError):
-                yield SpoolEntry(file, "?", "?", 0, "?", file.stat().st_size)
+                yield SpoolEntry(file, "?", "", "?", 0, "?", file.stat().st_size)
 
 
 def _lock_file(file: Path) -> Path:

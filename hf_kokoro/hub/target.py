@@ -102,6 +102,9 @@ class Target(Protocol):
 
     name: str
     """How the target is named in reports and messages."""
+    route: str
+    """What two appends have in common that may send each other's spooled rows: server, repo, branch, and whether
+    they commit or propose."""
     remote: bool
     """True if rows can be stuck on this side (then they are kept in the spool)."""
     traffic: Traffic

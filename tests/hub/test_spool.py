@@ -81,11 +81,23 @@ def test_entries_of_other_targets_branches_and_paths_stay(hub: HubDouble, hub_ta
     hub.repo("user/other")
     refuse(hub, hub_target(repo="user/other"), spool, 1)
     refuse(hub, hub_target(branch="side"), spool, 2)
+    refuse(hub, hub_target(pr=True), spool, 5)
     hub.faults.script("POST", "/commit/", Status(403))
     with pytest.raises(AccessError):
         append_rows(hub_target(), rows(3), path="data/other.jsonl", spool=spool.folder)
     assert append_rows(hub_target(), rows(4), spool=spool.folder).from_spool == 0
-    assert len(spool.entries()) == 3
+    assert len(spool.entries()) == 4
+
+
+def test_entries_of_the_same_repo_on_another_server_stay(
+    hub: HubDouble, hub_target: Make, spool: Spool, tmp_path: Path
+) -> None:
+    refuse(hub, hub_target(), spool, 1)
+    with HubDouble(tmp_path / "another") as other:
+        other.repo("user/pairs")
+        target = HubTarget("user/pairs", token="hf_writes", endpoint=other.endpoint, cache_dir=tmp_path / "mirror")
+        assert append_rows(target, rows(2), spool=spool.folder).from_spool == 0
+        assert numbers(other.repo().read(DATA)) == [2]
 
 
 def test_lost_reply_then_give_up_then_next_run_finds_the_rows_there(
@@ -108,10 +120,11 @@ def test_entry_of_a_living_process_is_left_to_it(hub: HubDouble, hub_target: Mak
             "-c",
             "import sys; from pathlib import Path; from hf_kokoro.hub.spool import Spool\n"
             "from hf_kokoro.hub.batch import NewRow\n"
-            "entry = Spool(Path(sys.argv[1])).put(sys.argv[2], sys.argv[3], [NewRow(b'0' * 32, b'{}\\n')])\n"
+            "entry = Spool(Path(sys.argv[1])).put(sys.argv[2], sys.argv[2], sys.argv[3],\n"
+            "    [NewRow(b'0' * 32, b'{}\\n')])\n"
             "print('held', flush=True); sys.stdin.read()",
             str(spool.folder),
-            "hf://datasets/user/pairs",
+            hub_target().route,
             DATA,
         ],
         stdin=subprocess.PIPE,

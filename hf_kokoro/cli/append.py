@@ -11,7 +11,12 @@ import typer
 from .console import print_json
 
 if TYPE_CHECKING:
-    from ..hub import AppendReport
+    from collections.abc import Mapping
+
+    from ..hub import AppendReport, ExtraFiles, Growth
+
+_CARD_MARK = b"<!-- yours:"
+"""What every card of `hf-kokoro card` has, and hardly any other: places for the owner's own text."""
 
 
 def append(
@@ -33,6 +38,10 @@ def append(
     public: Annotated[bool, typer.Option("--public", help="A repo that is made now is public, not private.")] = False,
     spool: Annotated[
         Path | None, typer.Option(help="Where rows are kept until the Hub has them (default: in the cache).")
+    ] = None,
+    card: Annotated[
+        bool | None,
+        typer.Option("--card/--no-card", help="Renew the card in the same commit (default: if `card` wrote it)."),
     ] = None,
     json_: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
@@ -61,11 +70,34 @@ def append(
         pr=pr,
         private=not public,
         spool=spool,
+        extra_operations=_card_hook(to, path, card),
     )
     if json_:
         print_json(asdict(report))
     else:
         _print(report)
+
+
+def _card_hook(to: str, path: str, wanted: bool | None) -> ExtraFiles | None:
+    """Renews card, derived configs and figures together with the rows, so that they never say old numbers."""
+    from importlib.util import find_spec
+
+    from ..cards import card_files
+    from ..hub import resolve_target
+    from ..schema.miti_st import DATA_PATH
+
+    if wanted is False or (wanted is None and path != DATA_PATH):
+        return None
+    repo = getattr(resolve_target(to), "repo_id", None)
+
+    def files(growth: Growth) -> Mapping[str, bytes]:
+        card = growth.small.get("README.md", b"")
+        if wanted is None and _CARD_MARK not in card:
+            return {}
+        figures = find_spec("matplotlib") is not None and (wanted is True or b"assets/" in card)
+        return card_files(growth, repo=repo, figures=figures) if repo else card_files(growth, figures=figures)
+
+    return files
 
 
 def _print(report: AppendReport) -> None:

@@ -161,3 +161,23 @@ def test_verb_works_in_a_process_of_its_own(tmp_path: Path) -> None:
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("added 1 row to ./pairs\n")
+
+
+def test_append_renews_a_card_that_the_card_verb_wrote_in_the_same_revision(run: Run, tmp_path: Path) -> None:
+    run("append", write_rows(tmp_path / "one.jsonl", row(1), row(2)), "--to", "./pairs", "--no-card")
+    assert not (tmp_path / "pairs" / "README.md").exists()
+    run("card", "./pairs", "--no-figures")
+    before = (tmp_path / "pairs" / "README.md").read_bytes()
+    assert "README.md: " in run("append", write_rows(tmp_path / "two.jsonl", row(3)), "--to", "./pairs", "--dry-run")
+    assert (tmp_path / "pairs" / "README.md").read_bytes() == before
+    run("append", str(tmp_path / "two.jsonl"), "--to", "./pairs")
+    run("card", "./pairs", "--no-figures", "--check")
+    run("append", write_rows(tmp_path / "three.jsonl", row(4)), "--to", "./pairs", "--no-card")
+    run("card", "./pairs", "--no-figures", "--check", code=1)
+
+
+def test_append_leaves_a_card_of_another_hand_alone(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "pairs").mkdir()
+    (tmp_path / "pairs" / "README.md").write_text("# Mine\n")
+    run("append", write_rows(tmp_path / "rows.jsonl", row(1)), "--to", "./pairs")
+    assert (tmp_path / "pairs" / "README.md").read_text() == "# Mine\n"

@@ -151,3 +151,19 @@ def test_index_of_a_file_that_was_changed_in_place_is_not_believed(tmp_path: Pat
     (other / "history.jsonl").unlink()
     file.write_bytes(line.replace(b"number 1.", b"number 8."))
     assert append_rows(tmp_path, rows(1)).added == 1
+
+
+def test_file_that_others_edit_while_we_append_is_read_again(tmp_path: Path) -> None:
+    append_rows(tmp_path, rows(1))
+    edits = [json.dumps(rows(5)[0], ensure_ascii=False).encode() + b"\n"]
+
+    def edit(growth: object) -> dict[str, bytes]:
+        if edits:
+            with (tmp_path / DATA).open("ab") as stream:
+                stream.write(edits.pop())
+        return {}
+
+    report = append_rows(tmp_path, rows(2), extra_operations=edit)
+    assert report.attempts == 2
+    assert numbers((tmp_path / DATA).read_bytes()) == [1, 5, 2]
+    assert audit(tmp_path).ok

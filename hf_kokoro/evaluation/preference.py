@@ -15,7 +15,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import SourceError, UsageError
+from ..errors import UsageError
+from .models import load_causal_lm
 
 
 @dataclass(frozen=True)
@@ -68,9 +69,9 @@ def evaluate_preference(
     """
     from transformers import AutoTokenizer
 
-    policy = _load(model)
+    policy = load_causal_lm(model)
     tokenizer = AutoTokenizer.from_pretrained(str(model))
-    other = None if reference is None else _load(reference)
+    other = None if reference is None else load_causal_lm(reference)
     return preference_accuracy(pairs, policy, tokenizer, other, batch_size=batch_size, max_length=max_length)
 
 
@@ -94,9 +95,7 @@ def preference_accuracy(
     fits = [limit is None or max(len(p) + len(c), len(p) + len(r)) <= limit for p, c, r in tokens]
     kept = [pair for pair, ok in zip(tokens, fits, strict=True) if ok]
     if not kept:
-        raise UsageError(
-            f"pairs: got {len(rows)}, none within {limit} tokens; allowed: at least one pair that fits"
-        )
+        raise UsageError(f"pairs: got {len(rows)}, none within {limit} tokens; allowed: at least one pair that fits")
     scored = score_pairs(policy, kept, tokenizer.pad_token_id or 0, batch_size)
     base = _reference_log_probs(policy, reference, kept, tokenizer.pad_token_id or 0, batch_size)
     reward, margin = None, None
@@ -106,9 +105,7 @@ def preference_accuracy(
         reward = accuracy(chosen, rejected)
         margin = math.fsum(_difference(chosen, rejected)) / len(kept)
     lengths = [
-        (_characters(row["chosen"]), _characters(row["rejected"]))
-        for row, ok in zip(rows, fits, strict=True)
-        if ok
+        (_characters(row["chosen"]), _characters(row["rejected"])) for row, ok in zip(rows, fits, strict=True) if ok
     ]
     return PreferenceReport(
         pairs=len(kept),
@@ -163,9 +160,7 @@ def score_pairs(
     )
 
 
-def _batch_log_probs(
-    model: Any, sequences: Sequence[tuple[list[int], list[int]]], pad_token_id: int
-) -> list[float]:
+def _batch_log_probs(model: Any, sequences: Sequence[tuple[list[int], list[int]]], pad_token_id: int) -> list[float]:
     import torch
 
     width = max(len(prompt) + len(completion) for prompt, completion in sequences)
@@ -209,8 +204,7 @@ def pair_tokens(tokenizer: Any, row: Mapping[str, Any]) -> tuple[list[int], list
         end = tokenizer.eos_token or ""
         prompt = tokenizer(row["prompt"])["input_ids"]
         whole = [
-            tokenizer(row["prompt"] + row[side].removesuffix(end) + end)["input_ids"]
-            for side in ("chosen", "rejected")
+            tokenizer(row["prompt"] + row[side].removesuffix(end) + end)["input_ids"] for side in ("chosen", "rejected")
         ]
     else:
         messages = list(row["prompt"])
@@ -246,19 +240,3 @@ def _difference(first: Sequence[float], second: Sequence[float]) -> list[float]:
 
 def _per_token(sums: Sequence[float], tokens: Sequence[int]) -> list[float]:
     return [total / max(count, 1) for total, count in zip(sums, tokens, strict=True)]
-
-
-def _load(path: str | Path) -> Any:
-    from transformers import AutoModelForCausalLM
-
-    try:
-        if (Path(path) / "adapter_config.json").is_file():
-            from peft import AutoPeftModelForCausalLM
-
-            return AutoPeftModelForCausalLM.from_pretrained(str(path), dtype="float32")
-        return AutoModelForCausalLM.from_pretrained(str(path), dtype="float32")
-    except OSError as error:
-        raise SourceError(
-            f"model {str(path)!r} can't be loaded ({type(error).__name__}); "
-            "allowed: a model or adapter folder, or a Hub id"
-        ) from error

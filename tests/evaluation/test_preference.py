@@ -68,9 +68,7 @@ def test_the_interval_is_wilsons() -> None:
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(
-        build_tiny_model(
-            ["what helps you sleep", "you should rest"], tmp_path_factory.mktemp("tiny"), context=64
-        )
+        build_tiny_model(["what helps you sleep", "you should rest"], tmp_path_factory.mktemp("tiny"), context=64)
     )
 
 

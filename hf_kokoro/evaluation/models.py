@@ -1,0 +1,65 @@
+"""Loading a causal language model to be measured: a folder, a LoRA adapter's folder, or a Hub id."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from ..errors import MissingExtraError, SourceError
+
+
+def load_causal_lm(path: str | Path, *, dtype: str = "float32", four_bit: bool = False) -> Any:
+    """The model in eval mode, on the GPU if there is one; `four_bit` is NF4 with bfloat16 arithmetic.
+
+    Raises SourceError if it can't be loaded, MissingExtraError without transformers.
+    """
+    try:
+        import torch
+        from transformers import AutoModelForCausalLM, BitsAndBytesConfig
+    except ImportError as error:
+        raise MissingExtraError(error.name or "transformers", "train", "running a model") from None
+    options: dict[str, Any] = {"dtype": dtype}
+    if torch.cuda.is_available():
+        options["device_map"] = {"": 0}
+    if four_bit:
+        options["quantization_config"] = BitsAndBytesConfig(
+            load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype=torch.bfloat16
+        )
+    try:
+        if (Path(path) / "adapter_config.json").is_file():
+            from peft import AutoPeftModelForCausalLM
+
+            return AutoPeftModelForCausalLM.from_pretrained(str(path), **options).eval()
+        return AutoModelForCausalLM.from_pretrained(str(path), **options).eval()
+    except OSError as error:
+        raise _unloadable(path, error) from error
+
+
+def load_tokenizer(path: str | Path) -> Any:
+    """The tokenizer, padding on the left: a decoder goes on from its last position. An adapter may use its base's."""
+    from transformers import AutoTokenizer
+
+    folder = Path(path)
+    source = str(path)
+    if (folder / "adapter_config.json").is_file() and not (folder / "tokenizer_config.json").is_file():
+        source = json.loads((folder / "adapter_config.json").read_text("utf-8"))["base_model_name_or_path"]
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(source, padding_side="left")
+    except OSError as error:
+        raise _unloadable(path, error) from error
+    if tokenizer.pad_token is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    return tokenizer
+
+
+def context_length(model: Any) -> int | None:
+    """Tokens that fit into the model, prompt and answer together; None if its config does not say."""
+    found = getattr(model.config, "max_position_embeddings", None)
+    return int(found) if found else None
+
+
+def _unloadable(path: str | Path, error: OSError) -> SourceError:
+    return SourceError(
+        f"model {str(path)!r} can't be loaded ({type(error).__name__}); allowed: a model or adapter folder, or a Hub id"
+    )

@@ -1,0 +1,127 @@
+"""Prediction files: JSON Lines of what a system wrote, read as a stream, written so that a run can go on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import Fault, Faults, InputError, SourceError, describe
+
+FILE_NAME = "predictions.jsonl"
+"""The predictions inside a run folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """One reply and the reply it is measured against. `group` (a dialogue) is what intervals resample."""
+
+    prediction: str
+    reference: str
+    id: str
+    group: str
+
+
+def predictions_path(path: str | Path) -> Path:
+    """The file itself, or the predictions inside a run folder. Raises SourceError if neither is there."""
+    given = Path(path)
+    found = given / FILE_NAME if given.is_dir() else given
+    if not found.is_file():
+        raise SourceError(f"predictions {given.name!r}: no such file; allowed: a JSONL file or a folder of a run")
+    return found
+
+
+def read_rows(path: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(where, object) for every line, as a stream. Faulty lines are reported together at the end.
+
+    Raises SourceError if there is no such file, InputError for lines that are no JSON objects.
+    """
+    file, faults = predictions_path(path), Faults()
+    with open(file, "rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            where = f"{file.name} line {number}"
+            row = _object(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line)
+            if isinstance(row, dict):
+                yield where, row
+            else:
+                faults.add(Fault(where, "", row, "a JSON object in UTF-8"))
+    faults.raise_if_any(f"predictions {file.name}")
+
+
+def read_predictions(path: str | Path) -> Iterator[Prediction]:
+    """Rows with `prediction` and `reference`; `id` (default: the line) and `dialogue_id` are optional.
+
+    A prediction may be empty (a model may say nothing); a reference may not. Faults are reported together when
+    the last row has been read: nothing made of the rows counts before that. Raises SourceError, InputError.
+    """
+    faults, count = Faults(), 0
+    for where, row in read_rows(path):
+        count += 1
+        found = list(_text_faults(where, row))
+        faults.extend(found)
+        if not found:
+            identity = str(row.get("id", where))
+            yield Prediction(row["prediction"], row["reference"], identity, str(row.get("dialogue_id", identity)))
+    faults.raise_if_any("predictions")
+    if not count:
+        raise InputError("predictions", [Fault(Path(path).name, "", "no row", "one or more")])
+
+
+def in_step(first: Iterable[Prediction], second: Iterable[Prediction]) -> Iterator[tuple[Prediction, Prediction]]:
+    """Pair up two systems' rows. Raises InputError where they do not answer the same references in one order."""
+    left, right, number = iter(first), iter(second), 0
+    while True:
+        one, other = next(left, None), next(right, None)
+        if one is None and other is None:
+            return
+        number += 1
+        if one is None or other is None or one.reference != other.reference:
+            got = "more rows in one file" if one is None or other is None else "different references"
+            raise InputError(
+                "two systems can't be compared",
+                [Fault(f"row {number}", "", got, "the same references in the same order in both files")],
+            )
+        yield one, other
+
+
+def finished_ids(path: Path) -> dict[str, dict[str, Any]]:
+    """Rows that an earlier run finished, by id. A line that a kill tore is removed from the file's end."""
+    if not path.exists():
+        return {}
+    data = path.read_bytes()
+    whole = data.rfind(b"\n") + 1
+    if whole < len(data):
+        with open(path, "r+b") as file:
+            file.truncate(whole)
+    return {str(row["id"]): row for _, row in read_rows(path) if "id" in row}
+
+
+def row_line(row: Mapping[str, Any]) -> str:
+    """The row as one line of JSON. ASCII: no text can break the line or the encoding."""
+    return json.dumps(row, allow_nan=False) + "\n"
+
+
+def _object(line: bytes) -> dict[str, Any] | str:
+    """The line's object, or what it is instead."""
+    try:
+        row = json.loads(line.decode("utf-8"))
+    except UnicodeDecodeError:
+        return "bytes that are not UTF-8"
+    except (json.JSONDecodeError, RecursionError):
+        return "no JSON"
+    return row if isinstance(row, dict) else describe(row)
+
+
+def _text_faults(where: str, row: Mapping[str, Any]) -> Iterator[Fault]:
+    for name, allowed in (("prediction", "text"), ("reference", "text that is not blank")):
+        value = row.get(name)
+        if not isinstance(value, str):
+            yield Fault(where, name, "nothing" if name not in row else describe(value), allowed)
+        elif any("\ud800" <= char <= "\udfff" for char in value):
+            yield Fault(where, name, "text with a lone surrogate", "text that UTF-8 can hold")
+        elif name == "reference" and not value.strip():
+            yield Fault(where, name, "blank text", allowed)

@@ -175,7 +175,7 @@ class _Handler(BaseHTTPRequestHandler):
             while length > 0:
                 chunk = self.rfile.read(min(length, _CHUNK))
                 if not chunk:
-                    break
+                    raise ConnectionAbortedError("the client went away in the middle of an upload")
                 out.write(chunk)
                 length -= len(chunk)
         return target

@@ -154,6 +154,8 @@ class _Handler(BaseHTTPRequestHandler):
             body = self._read_chunked()
         elif length:
             body = self.rfile.read(length)
+            if len(body) < length:
+                raise ConnectionAbortedError("the client went away in the middle of a request")
         token = (self.headers.get("Authorization") or "").removeprefix("Bearer ") or None
         return Request(
             method=self.command,

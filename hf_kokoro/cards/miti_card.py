@@ -27,7 +27,7 @@ LOCAL_NAME = "path/to/this/folder"
 """Stands in the loading examples of a card that has no repo id yet."""
 
 _GROWTH = re.compile(r"<!-- growth -->\n(.*?)\n<!-- /growth -->", re.DOTALL)
-_FIGURES = {
+MITI_FIGURES = {
     "assets/scores.png": "Scores per dimension and totals of all answers",
     "assets/margins.png": "Margins between chosen and rejected",
     "assets/therapists.png": "How much the most frequent therapists hold of answers, chosen and rejected",
@@ -69,7 +69,7 @@ def render_miti_card(
         "repo": repo,
         "desirable_min": str(DESIRABLE_MIN),
         "numbers": _numbers(facts),
-        "figures": "\n\n".join(f"![{_FIGURES[path]}]({path})" for path in figures),
+        "figures": "\n\n".join(f"![{MITI_FIGURES[path]}]({path})" for path in figures),
         "topics": ", ".join(f"{topic or '(none)'} ({count:,})" for topic, count in facts.topics.most_common(10)),
         "limits": "\n".join(f"- {limit}" for limit in _limits(facts)),
         "growth": _growth(facts, old_body, today or datetime.now(UTC).date().isoformat()),

@@ -51,13 +51,12 @@ class PrivacyReport:
     def __bool__(self) -> bool:
         return bool(self.rows)
 
-    def lines(self) -> Iterator[str]:
-        """One line a kind: how many, and in which rows (the first LINES_SHOWN)."""
+    def lines(self, shown: int = LINES_SHOWN) -> Iterator[str]:
+        """One line a kind: how many, and in which rows (the first `shown`)."""
         for kind, rows in self.rows.items():
-            shown = ", ".join(rows[:LINES_SHOWN]) + (
-                f" and {len(rows) - LINES_SHOWN} more" if rows[LINES_SHOWN:] else ""
-            )
-            yield f"{kind}: {self.counts[kind]} in {len(rows)} row{'s' if len(rows) != 1 else ''} ({shown})"
+            more = f" and {len(rows) - shown} more" if len(rows) > shown else ""
+            named = f" ({', '.join(rows[:shown])}{more})" if shown else ""
+            yield f"{kind}: {self.counts[kind]} in {len(rows)} row{'s' if len(rows) != 1 else ''}{named}"
 
 
 def scan_text(text: str) -> Iterator[tuple[str, int, int]]:

@@ -19,10 +19,10 @@ from ..hub.target import CARD_PATH, HubOptions, Put, Target
 from ..schema.miti_st import DATA_PATH, row_id
 from .check import card_problems, raise_problems
 from .check_files import config_patterns, folder_files, folder_problems, pattern_problems
-from .derived import parse_rows
+from .derived import PAIRS_PATH, UNPAIRED_PATH, parse_rows
 from .front_matter import CardError, split_card
 from .licences import LicenceError, check_may_publish
-from .miti_card import LOCAL_NAME
+from .miti_card import LOCAL_NAME, MITI_FIGURES
 from .privacy import KINDS, PrivacyReport, redact, scan_rows
 from .provenance import folder_sources
 from .write import card_files, read_lines, write_card
@@ -138,13 +138,13 @@ def _publish_rows(source: Path, segments: Sequence[str], place: Target, options:
         revision=revision,
         files={**done.files, **sent},
         left_here=tuple(path for path in folder_files(source) if path not in published),
-        allowed_findings=tuple(report.lines()),
+        allowed_findings=tuple(report.lines(shown=0)),
         redacted=redacted,
         dry_run=options.dry_run,
     )
 
 
-_GENERATED = ("pairs/train.jsonl", "unpaired/train.jsonl")
+_GENERATED = (PAIRS_PATH, UNPAIRED_PATH, *MITI_FIGURES)
 
 
 def _private_data(
@@ -209,7 +209,7 @@ def _publish_files(source: Path, place: Target, sources: Sequence[str], options:
         revision=revision,
         files={path: (source / path).stat().st_size for path in (CARD_PATH, *wanted)},
         left_here=tuple(path for path in folder_files(source) if path not in (CARD_PATH, *wanted)),
-        allowed_findings=tuple(texts.lines()),
+        allowed_findings=tuple(texts.lines(shown=0)),
         dry_run=options.dry_run,
     )
 

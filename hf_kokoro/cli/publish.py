@@ -53,8 +53,10 @@ def publish(
     if json_:
         print_json(asdict(report))
         return
-    verb = "would publish" if dry_run else "published" if report.files else "nothing to publish: all is there already"
-    print(f"{verb} {folder} to {report.target} (licence {report.licence})")
+    if report.files:
+        print(f"{'would publish' if dry_run else 'published'} {folder} to {report.target} (licence {report.licence})")
+    else:
+        print(f"nothing to publish: {report.target} has all of {folder} already")
     if report.rows_total:
         print(f"  rows: {report.added} new, {report.rows_total} in all")
     for path, size in report.files.items():

@@ -125,7 +125,7 @@ def kokorochat(tmp_path: Path) -> Path:
     return made
 
 
-@pytest.mark.parametrize("flags", [[], ["--public"], ["--private"], ["--i-hold-the-licence"], ["--public", "--json"]])
+@pytest.mark.parametrize("flags", [[], ["--public"], ["--i-hold-the-licence"]])
 def test_kokorochat_is_refused_before_a_byte_is_sent(
     hub: HubDouble, tmp_path: Path, kokorochat: Path, flags: list[str]
 ) -> None:
@@ -182,3 +182,32 @@ def test_the_repo_loads_typed_streaming_and_at_old_revisions(
     found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("[")]
     assert [count for count, _ in found] == [5, 5, 3, 5, 3, 15]
     assert found[0][1] == found[1][1] == found[2][1] == str(ROWS_FEATURES)
+
+
+@pytest.mark.slow
+@pytest.mark.real_data
+def test_the_real_counsel_chat_set_is_judged_paired_and_published(
+    hub: HubDouble, tmp_path: Path, real_data_dir: Path
+) -> None:
+    source = real_data_dir / "counsel-chat" / "20200325_counsel_chat.csv"
+    journal, rows, made = (str(tmp_path / name) for name in ("verdicts.jsonl", "rows.jsonl", "real"))
+    for arguments in (
+        ("judge", "--source", str(source), "--judge", "rule", "--journal", journal),
+        ("pair", "--journal", journal, "--out", rows),
+        ("append", rows, "--to", made),
+    ):
+        done = run(hub, tmp_path / "home", CLI, *arguments)
+        assert done.returncode == 0, done.stderr
+    stopped = publish(hub, tmp_path, Path(made))
+    assert stopped.returncode == 1
+    assert "phone:" in stopped.stderr
+    assert "url:" in stopped.stderr
+    assert sent(hub) == []
+    done = publish(hub, tmp_path, Path(made), "--allow", "url", "--redact", "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["added"] == report["rows_total"] == len(Path(rows).read_text("utf-8").splitlines())
+    assert len(commits(hub)) == 1
+    loaded = run(hub, tmp_path / "reader", LOAD, json.dumps([(None, "main", False), ("pairs", "main", False)]))
+    counts = [json.loads(line)[0] for line in loaded.stdout.splitlines() if line.startswith("[")]
+    assert counts == [report["rows_total"]] * 2

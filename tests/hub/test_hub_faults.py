@@ -440,6 +440,7 @@ def test_request_that_is_never_answered_ends_by_our_own_time_limit(
     hub.faults.script(method, part, Hang(applied))
     report = append_rows(hub_target(read_seconds=0.2), rows(2, 3))
     assert hub.faults.left == 0
+    assert hub.outwaited == 0
     assert report.added == 2
     assert numbers(repo.read(DATA)) == [1, 2, 3]
 

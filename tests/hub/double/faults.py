@@ -39,7 +39,7 @@ class Html:
 
 @dataclass(frozen=True)
 class Hang:
-    """Never answer (until the double stops), after the request was carried out if `applied`."""
+    """Don't answer for seconds, then close the connection; the request was carried out if `applied`."""
 
     applied: bool = False
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import socket
 import struct
 import threading
@@ -17,6 +18,7 @@ from .routes import Reply, Request, answer
 from .store import Repo, Store
 
 _CHUNK = 1 << 16
+_HANG_SECONDS = 5
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,8 @@ class HubDouble:
     faults: Faults = field(default_factory=Faults)
     seen: list[Seen] = field(default_factory=list)
     stopped: threading.Event = field(default_factory=threading.Event)
+    outwaited: int = 0
+    """Requests that were never answered, and whose client was still there when we gave up."""
     bytes_in: int = 0
     bytes_out: int = 0
     """Body bytes that came and went, whoever the client is."""
@@ -138,10 +142,16 @@ class _Handler(BaseHTTPRequestHandler):
                 self.connection.close()
             case Hang():
                 self.close_connection = True
-                double.stopped.wait(60)
+                if not double.stopped.wait(_HANG_SECONDS) and self._client_waits():
+                    double.outwaited += 1
             case _:
                 return False
         return True
+
+    def _client_waits(self) -> bool:
+        """Whether the client has not closed the connection yet."""
+        readable, _, _ = select.select([self.connection], [], [], 0)
+        return not readable or bool(self.connection.recv(1, socket.MSG_PEEK))
 
     def _read(self) -> Request:
         parts = urlsplit(self.path)

@@ -12,11 +12,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ..errors import UsageError
-from ..hub import Growth, Target, resolve_target
+from ..hub import Growth, LocalTarget, Target, resolve_target
 from ..hub.card_stamp import data_stamp
 from ..hub.lines import CHUNK, iter_lines
+from ..hub.remote import HubTarget
 from ..hub.segments import Series
-from ..hub.target import CARD_PATH, Put
+from ..hub.staging import content_matches, file_matches
+from ..hub.target import CARD_PATH, FileInfo, Put, Snapshot
 from ..schema.miti_st import DATA_PATH
 from .croissant import CROISSANT_PATH, check_croissant, render_croissant
 from .derived import derive
@@ -127,7 +129,7 @@ def _write(place: Target, series: Series, options: CardOptions, *, check: bool) 
     parts = {path: [base.local[path]] for path in series.ordered(base.files)}
     with TemporaryDirectory() as work:
         rows, files = render_files(parts, base.small.get(CARD_PATH), options, Path(work))
-        changed = tuple(path for path, content in files.items() if _differs(place, base.small, path, content))
+        changed = _changed(place, base, files)
         revision = base.revision
         if changed and not check:
             puts = [Put(path, files[path]) for path in changed]
@@ -145,18 +147,26 @@ def _text(card: bytes | None) -> str | None:
         raise CardError(f"{CARD_PATH} byte {error.start}: not UTF-8; save it as UTF-8") from None
 
 
-def _differs(place: Target, small: Mapping[str, bytes], path: str, content: bytes | Path) -> bool:
-    if path in small:
-        return small[path] != content
-    folder = getattr(place, "folder", None)
-    if folder is None:
-        return True
-    file = Path(folder) / path
+def _changed(place: Target, base: Snapshot, files: Mapping[str, bytes | Path]) -> tuple[str, ...]:
+    """Paths whose content in the target is another one, or that are not there."""
+    if isinstance(place, LocalTarget):
+        return tuple(path for path, content in files.items() if not _same_file(content, place.folder / path))
+    known = place.infos(files, base.revision) if isinstance(place, HubTarget) else {}
+    return tuple(path for path, content in files.items() if not _same_content(content, known.get(path)))
+
+
+def _same_file(content: bytes | Path, file: Path) -> bool:
     if not file.is_file():
-        return True
+        return False
     if isinstance(content, Path):
-        return not filecmp.cmp(content, file, shallow=False)
-    return file.read_bytes() != content
+        return filecmp.cmp(content, file, shallow=False)
+    return file.read_bytes() == content
+
+
+def _same_content(content: bytes | Path, info: FileInfo | None) -> bool:
+    if info is None:
+        return False
+    return file_matches(content, info) if isinstance(content, Path) else content_matches(content, info)
 
 
 def read_lines(parts: Parts) -> Iterator[tuple[str, bytes]]:

@@ -148,6 +148,10 @@ class HubTarget:
     def _bounded(self) -> AbstractContextManager[None]:
         return bounded_http(self.traffic, self._read_seconds)
 
+    def infos(self, paths: Iterable[str], revision: str) -> dict[str, FileInfo]:
+        """Size and digest of those files that exist at a revision; nothing is downloaded."""
+        return {path: _info(entry) for path, entry in self._paths(list(paths), revision).items()}
+
     def _ask(self, doing: str, call: Callable[[], _T], *, commits: bool = False) -> _T:
         with self._bounded():
             return asked(f"{self.name}: {doing}", call, commits=commits)

@@ -95,7 +95,9 @@ def test_publishing_the_same_again_makes_no_commit_and_growth_makes_one(
     publish(hub, tmp_path, folder)
     again = publish(hub, tmp_path, folder, "--json")
     assert json.loads(again.stdout)["added"] == 0
+    assert json.loads(again.stdout)["files"] == {}
     assert len(commits(hub)) == 1
+    assert run(hub, tmp_path / "home", CLI, "card", REPO, "--check", "--no-figures").returncode == 0
     hk.append_rows(folder, rows(3, 5))
     grown = publish(hub, tmp_path, folder, "--json")
     assert json.loads(grown.stdout)["rows_total"] == 5

@@ -19,7 +19,7 @@ FIRST_BLOCK = "notes"
 
 def template(name: str) -> str:
     """The template of a dataset: from the installed package, or `dataset_cards/` in a checkout."""
-    packaged = files("hf_kokoro.cards").joinpath("templates", f"{name}.md")
+    packaged = files("hf_kokoro.cards").joinpath("prose", f"{name}.md")
     if packaged.is_file():
         return packaged.read_text("utf-8")
     return (Path(__file__).parents[2] / "dataset_cards" / f"{name}.md").read_text("utf-8")

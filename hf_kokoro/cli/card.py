@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -24,12 +25,16 @@ def card(
     """Render README.md, the derived configs and the figures of a dataset from its rows.
 
     Text between `<!-- yours: NAME -->` and `<!-- /yours -->` and YAML keys that the package does not know
-    are kept. A second run without new rows changes nothing.
+    are kept. A second run without new rows changes nothing. In a folder that `build` made, --check lists every
+    problem of its card.
 
     Example: hf-kokoro card ./my-dataset
     """
     from ..cards import write_card
 
+    if check and _is_built(Path(target)):
+        _check_built(Path(target), json_)
+        return
     report = write_card(target, figures=figures, check=check, croissant=croissant)
     if json_:
         print_json(asdict(report))
@@ -43,4 +48,23 @@ def card(
         if check:
             print(f"next: hf-kokoro card {report.target}")
     if check and report.changed:
+        raise typer.Exit(1)
+
+
+def _is_built(folder: Path) -> bool:
+    """A local folder with a card and without growing rows."""
+    return (folder / "README.md").is_file() and not (folder / "data" / "pilot.jsonl").exists()
+
+
+def _check_built(folder: Path, json_: bool) -> None:
+    from ..cards.check_files import folder_problems
+
+    problems = [str(problem) for problem in folder_problems(folder)]
+    if json_:
+        print_json({"target": str(folder), "problems": problems})
+    else:
+        print(f"{folder}: {f'{len(problems)} problems' if problems else 'the card fits its files'}")
+        for problem in problems:
+            print(f"  {problem}")
+    if problems:
         raise typer.Exit(1)

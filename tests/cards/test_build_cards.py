@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import subprocess
+import sys
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -183,3 +185,18 @@ def test_column_types_are_spelled_out() -> None:
 def test_a_template_and_its_values_must_match(values: dict[str, str]) -> None:
     with pytest.raises(KokoroError, match="no match between template and facts"):
         fill("{{ a }}", values)
+
+
+def test_the_command_line_lists_the_problems_of_a_built_folder(tmp_path: Path, cache: str) -> None:
+    build_folder(tmp_path / "built", "emplifai", "situations", cache)
+
+    def check() -> subprocess.CompletedProcess[str]:
+        program = "from hf_kokoro.cli import main; main()"
+        command = [sys.executable, "-c", program, "card", str(tmp_path / "built"), "--check"]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert check().returncode == 0
+    (tmp_path / "built/data/train.parquet").unlink()
+    found = check()
+    assert found.returncode == 1
+    assert "which matches no file" in found.stdout

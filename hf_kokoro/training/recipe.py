@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-import typing
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from functools import cache
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Any, Literal, Union
+from typing import Any, Literal
 
 import yaml
 
 from ..errors import Fault, Faults, InputError, UsageError, describe
+from .recipe_values import coerce, field_hints, type_name
 
 RECIPES_DIR = Path(__file__).parent / "recipes"
 ACCELERATE_DIR = Path(__file__).parent / "accelerate"
@@ -130,17 +128,17 @@ def load_recipe(
     if method is not None and found != method:
         step = f"run it with: hf-kokoro train {found}"
         faults.add(Fault(source, "method", f"{found!r}", f"{method!r}, the method asked for", step))
-    settings_hints = _hints(RecipeSettings)
-    trainer_hints = _hints(trainer_config_class(found))
+    settings_hints = field_hints(RecipeSettings)
+    trainer_hints = field_hints(trainer_config_class(found))
     checked: dict[str, Any] = {}
     for key, value in merged.items():
         hint = settings_hints.get(key, trainer_hints.get(key))
         if hint is None:
             faults.add(_unknown_key(source, key, [*settings_hints, *trainer_hints]))
             continue
-        checked[key], ok = _coerce(value, hint)
+        checked[key], ok = coerce(value, hint)
         if not ok:
-            faults.add(Fault(source, key, describe(value, show=True), _type_name(hint)))
+            faults.add(Fault(source, key, describe(value, show=True), type_name(hint)))
     faults.raise_if_any(f"recipe {source}", RecipeError)
     settings = RecipeSettings(**{key: value for key, value in checked.items() if key in settings_hints})
     trainer = {key: value for key, value in checked.items() if key not in settings_hints}
@@ -220,67 +218,6 @@ def _unknown_key(source: str, key: str, known: Sequence[str]) -> Fault:
         "keys of RecipeSettings and the TRL config",
         step,
     )
-
-
-@cache
-def _hints(config: type) -> dict[str, Any]:
-    hints = typing.get_type_hints(config)
-    return {item.name: hints[item.name] for item in fields(config) if item.init}
-
-
-def _coerce(value: Any, hint: Any) -> tuple[Any, bool]:
-    """The value as the hint wants it, and whether it fits."""
-    origin = typing.get_origin(hint)
-    if origin in (Union, UnionType):
-        return _coerce_union(value, typing.get_args(hint))
-    if origin is Literal:
-        return value, value in typing.get_args(hint)
-    if origin in (list, tuple):
-        return _coerce_list(value, typing.get_args(hint))
-    if hint in (int, float):
-        return _number(value, hint)
-    if hint in (bool, str, NoneType, dict) or origin is dict:
-        return value, isinstance(value, origin or hint)
-    # enums and our libraries' own classes: the TRL config checks these itself
-    return value, value is not None
-
-
-def _coerce_union(value: Any, options: tuple[Any, ...]) -> tuple[Any, bool]:
-    """The first option that keeps the value's type, else the first that can take it."""
-    fitting = [coerced for coerced, ok in (_coerce(value, option) for option in options) if ok]
-    same = [coerced for coerced in fitting if type(coerced) is type(value)]
-    return ((same or fitting)[0], True) if fitting else (value, False)
-
-
-def _coerce_list(value: Any, arguments: tuple[Any, ...]) -> tuple[Any, bool]:
-    items = value if isinstance(value, list) else [value]
-    if not arguments:
-        return items, True
-    pairs = [_coerce(item, arguments[0]) for item in items]
-    return [item for item, _ in pairs], all(ok for _, ok in pairs)
-
-
-def _number(value: Any, kind: Any) -> tuple[Any, bool]:
-    # YAML 1.1 reads `1e-4` as text
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return value, False
-    try:
-        number = float(value)
-    except ValueError:
-        return value, False
-    if kind is int:
-        return (int(number), True) if number.is_integer() else (value, False)
-    return number, True
-
-
-def _type_name(hint: Any) -> str:
-    origin = typing.get_origin(hint)
-    if origin in (Union, UnionType):
-        return " or ".join(_type_name(option) for option in typing.get_args(hint))
-    if origin is Literal:
-        return "one of " + ", ".join(map(str, typing.get_args(hint)))
-    names = {bool: "true or false", float: "a number", int: "a whole number", str: "text", NoneType: "null"}
-    return names.get(hint, "a list" if origin is list else getattr(hint, "__name__", str(hint)))
 
 
 def _check_ranges(settings: RecipeSettings, source: str) -> None:

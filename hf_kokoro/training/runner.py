@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-import warnings
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
@@ -22,6 +21,7 @@ from .models import load_policy, load_tokenizer, lora_config, model_path
 from .plots import plot_metrics
 from .preflight import Preflight
 from .prepare import Prepared, prepare
+from .quiet import quiet_in_pipes
 from .recipe import Recipe, RecipeSettings, trainer_config_class
 from .run_folder import MetricsWriter, read_metrics, versions, write_recipe, write_run
 from .speed import completion_only_scoring
@@ -74,8 +74,14 @@ def run_recipe(
     `on_preflight` sees the pre-flight table before it is enforced. Raises UsageError for combinations that
     make no sense, SourceError for what can't be loaded, PreflightError before step 1.
     """
+    with quiet_in_pipes():
+        return _run(recipe, datasets, on_preflight)
+
+
+def _run(
+    recipe: Recipe, datasets: Mapping[str, Any] | None, on_preflight: Callable[[Preflight], None] | None
+) -> TrainReport:
     started = time.monotonic()
-    _quiet_in_pipes()
     settings, folder = recipe.settings, recipe.output_dir
     args = trainer_config(recipe)
     checkpoint = find_checkpoint(folder, recipe.trainer.get("resume_from_checkpoint"))
@@ -265,15 +271,3 @@ def _write_folder(recipe: Recipe, report: TrainReport, splits: Mapping[str, Any]
     plot_metrics(read_metrics(folder), folder)
     card = render_model_card(recipe, report.to_dict(), report.preflight["checks"], found)
     (folder / "README.md").write_text(card, "utf-8")
-
-
-def _quiet_in_pipes() -> None:
-    """Progress bars are for terminals."""
-    import datasets
-    import transformers
-
-    # raised by transformers itself, for a default that TRL still spells the old way
-    warnings.filterwarnings("ignore", message=".*gradient_checkpointing.*deprecated", category=FutureWarning)
-    if not sys.stderr.isatty():
-        datasets.disable_progress_bars()
-        transformers.utils.logging.disable_progress_bar()

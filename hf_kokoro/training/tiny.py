@@ -35,7 +35,7 @@ def build_tiny_model(
     from transformers import LlamaConfig, LlamaForCausalLM
 
     folder = Path(out_dir)
-    tokenizer = _tokenizer(texts, vocab_size, context)
+    tokenizer = build_tokenizer(texts, vocab_size, context)
     config = LlamaConfig(
         vocab_size=len(tokenizer),
         hidden_size=hidden_size,
@@ -57,7 +57,8 @@ def build_tiny_model(
     return folder
 
 
-def _tokenizer(texts: Iterable[str], vocab_size: int, context: int) -> Any:
+def build_tokenizer(texts: Iterable[str], vocab_size: int, context: int) -> Any:
+    """A byte-level BPE tokenizer of the texts with the ChatML training template; any text round-trips."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
 

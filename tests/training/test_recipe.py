@@ -8,7 +8,9 @@ import pytest
 
 from hf_kokoro.errors import UsageError
 from hf_kokoro.training.recipe import (
+    RECIPES_DIR,
     RecipeError,
+    accelerate_configs,
     builtin_recipes,
     load_recipe,
     parse_overrides,
@@ -60,6 +62,18 @@ def test_overrides_win_over_the_file_and_take_both_spellings(tmp_path: Path) -> 
 )
 def test_override_values_are_yaml(arguments: list[str], expected: dict[str, object]) -> None:
     assert parse_overrides(arguments) == expected
+
+
+@pytest.mark.parametrize("spelling", ["no", '"no"', "steps"])
+def test_a_bare_no_of_yaml_stays_the_word_no(spelling: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(f"method: dpo\nsave_strategy: {spelling}\n", "utf-8")
+    assert load_recipe(path).trainer["save_strategy"] == spelling.strip('"')
+
+
+def test_a_name_that_is_no_strategy_is_refused_with_the_names_that_are() -> None:
+    with pytest.raises(RecipeError, match="save_strategy: got 'stepz'; allowed: one of no, steps, epoch"):
+        load_recipe({**MINIMAL, "save_strategy": "stepz"})
 
 
 def test_a_stray_word_among_the_overrides_is_refused() -> None:
@@ -122,3 +136,51 @@ def test_every_builtin_recipe_parses_and_its_header_shows_its_own_command(name: 
     assert recipe.trainer["output_dir"] == f"runs/{name}"
     known = trainer_config_class(recipe.settings.method).__dataclass_fields__
     assert set(recipe.trainer) <= set(known)
+
+
+FULL = {
+    "kokorochat_sft_qlora", "kokorochat_score_prediction_qlora", "kokorochat_kto", "emplifai_sft_lora",
+    "miti_dpo_qlora", "miti_odpo_qlora", "miti_kto_lora", "miti_reward",
+}  # fmt: skip
+TWINS = {
+    "tiny_kokorochat_sft", "tiny_kokorochat_score_prediction", "tiny_kokorochat_kto", "tiny_emplifai_sft",
+    "tiny_dpo", "tiny_odpo", "tiny_kto", "tiny_reward",
+}  # fmt: skip
+
+
+def test_every_yaml_file_under_the_recipes_is_a_known_recipe() -> None:
+    files = {path.stem for path in RECIPES_DIR.rglob("*.y*ml")}
+    assert files == FULL | TWINS == set(builtin_recipes())
+    assert len(files) == 16
+
+
+def test_the_paper_recipes_hold_the_papers_hyper_parameters() -> None:
+    modules = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
+    for name, optimizer, rate, batch, epochs in (
+        ("kokorochat_sft_qlora", "adamw_8bit", 1e-3, 8, 5),
+        ("kokorochat_score_prediction_qlora", "adamw_torch_fused", 2e-4, 4, 4),
+    ):
+        recipe = load_recipe(name)
+        settings, trainer = recipe.settings, recipe.trainer
+        assert (settings.lora_r, settings.lora_alpha, settings.lora_dropout) == (8, 16, 0.05)
+        assert settings.lora_target_modules == modules
+        assert settings.load_in_4bit
+        assert trainer["optim"] == optimizer
+        assert trainer["learning_rate"] == rate
+        assert trainer["warmup_steps"] == 100
+        assert trainer["per_device_train_batch_size"] * trainer["gradient_accumulation_steps"] == batch
+        assert trainer["num_train_epochs"] == epochs
+
+
+@pytest.mark.parametrize("name", ["fsdp2", "zero3"])
+def test_the_launch_configs_are_ones_that_accelerate_reads(name: str) -> None:
+    from accelerate.commands.config.config_args import load_config_from_file
+
+    config = load_config_from_file(str(accelerate_configs(name)))
+    assert config.num_processes == 8
+    kind = {"fsdp2": "FSDP", "zero3": "DEEPSPEED"}[name]
+    assert kind in str(config.distributed_type)
+    if name == "fsdp2":
+        assert config.fsdp_config["fsdp_version"] == 2
+    else:
+        assert config.deepspeed_config["zero_stage"] == 3

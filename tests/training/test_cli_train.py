@@ -1,0 +1,122 @@
+"""`hf-kokoro train` and `evaluate preference` as a user types them, on MITI-ST rows in a folder."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from hf_kokoro.cli import app
+from hf_kokoro.errors import UsageError
+from hf_kokoro.schema.miti_st import LICENSE, RUBRIC, SOURCE_DATASET, row_line
+
+STYLES = {
+    "It sounds like {} has been heavy, and you carried it alone for a long while. What would help most?": (
+        5,
+        5,
+        1,
+        1,
+        1,
+    ),
+    "You should stop thinking about {} and sleep more.": (2, 1, 0, 0, 1),
+    "Many people struggle with {}; have you talked to someone about it?": (3, 3, 0, 1, 1),
+}
+
+
+def answer(name: str, text: str, scores: tuple[int, ...]) -> dict[str, Any]:
+    names = ("empathy", "partnership", "reflection_present", "no_persuade", "no_confront")
+    return {"therapist": name, "text": text, **dict(zip(names, scores, strict=True)), "total": sum(scores)}
+
+
+@pytest.fixture
+def miti_folder(tmp_path: Path) -> Path:
+    """Forty rows of the published schema, one a question."""
+    lines = []
+    for number in range(40):
+        answers = [answer(f"T{i}", text.format(f"matter {number}"), s) for i, (text, s) in enumerate(STYLES.items())]
+        best, worst = answers[0], answers[1]
+        row = {
+            "question_id": f"q{number}", "topic": "anxiety", "prompt": f"Matter {number} keeps me awake.",
+            "chosen": best["text"], "rejected": worst["text"], "chosen_score": best["total"],
+            "rejected_score": worst["total"], "chosen_therapist": best["therapist"],
+            "rejected_therapist": worst["therapist"], "all_answers": answers, "rubric": RUBRIC,
+            "judge_model": "test", "source_dataset": SOURCE_DATASET, "license": LICENSE,
+        }  # fmt: skip
+        lines.append(row_line(row))
+    (tmp_path / "miti" / "data").mkdir(parents=True)
+    (tmp_path / "miti" / "data" / "pilot.jsonl").write_text("".join(lines), "utf-8")
+    return tmp_path / "miti"
+
+
+def invoke(*arguments: object) -> Any:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+
+
+def test_a_tiny_dpo_run_then_its_preference_accuracy(miti_folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    short = ("--output-dir", out, "--max_steps=12", "--save_strategy=no")
+    trained = invoke("train", "dpo", "--config", "tiny_odpo", "--dataset_source", miti_folder, *short)
+    assert trained.exit_code == 0, trained.output
+    assert "share of supervised tokens" in trained.output
+    assert "12 steps" in trained.output
+    base = out / "tiny-base"
+    measured = invoke("evaluate", "preference", "--model", out, "--reference", base, "--source", miti_folder, "--json")
+    report = json.loads(measured.stdout)
+    # two fixed styles: even a tiny model learns which one is wanted
+    assert report["reward"]["value"] == 1.0
+    assert report["longer_wins"]["value"] == 1.0
+    assert report["pairs"] >= 2
+
+
+@pytest.mark.parametrize(("method", "name"), [("kto", "tiny_kto"), ("reward", "tiny_reward")])
+def test_the_other_tiny_twins_run_on_the_same_folder(method: str, name: str, miti_folder: Path, tmp_path: Path) -> None:
+    short = ("--output_dir", tmp_path / "run", "--max_steps", "3", "--save_strategy", "no", "--json")
+    done = invoke("train", method, "--config", name, "--dataset_source", miti_folder, *short)
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["steps"] == 3
+
+
+def test_the_sft_twins_run_on_the_bundled_sample(samples: Path, tmp_path: Path) -> None:
+    for name, source in (("tiny_kokorochat_sft", "kokorochat"), ("tiny_emplifai_sft", "emplifai.csv")):
+        short = ("--output_dir", tmp_path / name, "--max_steps", "2", "--save_strategy", "no", "--json")
+        done = invoke("train", "sft", "--config", name, "--dataset_source", samples / source, *short)
+        assert done.exit_code == 0, done.output
+        assert json.loads(done.stdout)["steps"] == 2
+
+
+def test_windows_are_cut_from_the_command_line(samples: Path, tmp_path: Path) -> None:
+    options = ("--output_dir", tmp_path / "run", "--max_steps", "1", "--save_strategy", "no", "--window-tokens", "200")
+    source = (
+        "--dataset_source",
+        samples / "kokorochat",
+        "--window-overlap-tokens",
+        "40",
+        "--max-dropped",
+        "1",
+        "--json",
+    )
+    done = invoke("train", "sft", "--config", "tiny_kokorochat_sft", *options, *source)
+    checks = {c["name"]: c["value"] for c in json.loads(done.stdout)["preflight"]["checks"]}
+    assert int(checks["cut between turns"]) >= 1
+    assert int(checks["sequences"]) > int(checks["rows"])
+
+
+def test_recipes_are_listed_with_what_they_do() -> None:
+    listed = invoke("train", "recipes")
+    assert "miti_odpo_qlora" in listed.output
+    paths = json.loads(invoke("train", "recipes", "--json").stdout)
+    assert all(Path(path).is_file() for path in paths.values())
+
+
+def test_the_launch_configs_have_a_path_to_give_to_accelerate() -> None:
+    assert Path(invoke("train", "accelerate-config", "fsdp2").stdout.strip()).is_file()
+    with pytest.raises(UsageError, match="did you mean 'zero3'"):
+        invoke("train", "accelerate-config", "zero2")
+
+
+def test_a_wrong_key_is_a_usage_error_before_anything_is_loaded(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="did you mean 'learning_rate'"):
+        invoke("train", "dpo", "--config", "tiny_dpo", "--learningrate", "1", "--dataset_source", tmp_path)

@@ -133,12 +133,12 @@ def step_audit(job: dict[str, Any]) -> float:
 STEPS = {"append": step_append, "upload_file": step_upload_file, "push_to_hub": step_push_to_hub, "audit": step_audit}
 
 
-def in_process(step: str, folder: Path, **job: Any) -> tuple[float, str]:
+def in_process(step: str, place: Path, **job: Any) -> tuple[float, str]:
     env = {
         **os.environ,
         "HF_ENDPOINT": job.get("endpoint", ""),
         "HF_TOKEN": "hf_writes",
-        "HF_HOME": str(folder / "home"),
+        "HF_HOME": str(place / "home"),
         "HF_HUB_DISABLE_XET": "1",
         "HF_HUB_DISABLE_PROGRESS_BARS": "1",
         "HF_DATASETS_DISABLE_PROGRESS_BARS": "1",

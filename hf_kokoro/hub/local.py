@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import os
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -99,8 +99,6 @@ class LocalTarget:
         small = {
             path: self._file(path).read_bytes() for path in (CARD_PATH, MANIFEST_PATH) if self._file(path).is_file()
         }
-        if not readonly and files and (last is None or not _same(last, files)):
-            last = self._record_found(last, files)
         return Snapshot(last.id if last else "", files, local, small)
 
     def commit(self, base: Snapshot, changes: Iterable[Change], message: str) -> Commit:
@@ -119,8 +117,8 @@ class LocalTarget:
                 else:
                     _stage(change.content, staged[change.path])
             sync_folder(self._staged)
-            entry = new_entry(base.revision, "append", rows_added, {**(last.files if last else {}), **grown})
-            self._declare(entry, staged)
+            entries = self._entries(last, base, rows_added, grown)
+            self._declare(entries, staged)
         except BaseException as error:
             # an interrupt may come when the commit counts already; then the next append carries it out
             declared = self._declared.exists()
@@ -134,7 +132,7 @@ class LocalTarget:
         for path, info in grown.items():
             if self._file(path).stat().st_size != info.size:
                 raise VerifyError(f"{self.name}: {path} is not {info.size} bytes after the commit; is it being edited?")
-        return Commit(entry.id)
+        return Commit(entries[-1].id)
 
     def history(self, series: Series) -> Iterator[Revision]:
         """The recorded revisions; then one called "now" if the files hold more than the last of them.
@@ -230,11 +228,25 @@ class LocalTarget:
     def _declared(self) -> Path:
         return self._hidden / "commit.json"
 
-    def _declare(self, entry: Entry, staged: dict[str, Path]) -> None:
+    def _entries(
+        self, last: Entry | None, base: Snapshot, rows_added: int, grown: Mapping[str, FileInfo]
+    ) -> list[Entry]:
+        """The history lines of a commit: one for bytes that others wrote before it, if any, and its own.
+
+        Only a commit puts found bytes on record: until then a torn line may still be repaired.
+        """
+        entries, kept = [], dict(last.files) if last else {}
+        if any(kept.get(path) != info for path, info in base.files.items()):
+            kept |= base.files
+            entries.append(new_entry(base.revision, "found", 0, kept))
+        parent = entries[-1].id if entries else base.revision
+        return [*entries, new_entry(parent, "append", rows_added, {**kept, **grown})]
+
+    def _declare(self, entries: Sequence[Entry], staged: Mapping[str, Path]) -> None:
         plan = {
             "files": {path: file.name for path, file in staged.items()},
             "ledger_size": self.ledger.size(),
-            "entry": entry.line().decode(),
+            "entries": [entry.line().decode() for entry in entries],
         }
         write_atomically(self._declared, json.dumps(plan).encode())
 
@@ -246,7 +258,7 @@ class LocalTarget:
             if (self._staged / name).exists():
                 os.replace(self._staged / name, destination)
                 sync_folder(destination.parent)
-        entry = read_entry(plan["entry"].encode(), self._declared, 0)
+        entry = read_entry(plan["entries"][-1].encode(), self._declared, 0)
         for path, info in entry.files.items():
             size = self._file(path).stat().st_size if self._file(path).exists() else 0
             if size < info.size:
@@ -255,7 +267,7 @@ class LocalTarget:
                     f"bytes; put the file back from a copy, or delete {FOLDER}/ to start a new history",
                     size,
                 )
-        self.ledger.write(plan["entry"].encode(), plan["ledger_size"])
+        self.ledger.write("".join(plan["entries"]).encode(), plan["ledger_size"])
         self._declared.unlink()
         sync_folder(self._hidden)
 
@@ -273,18 +285,6 @@ class LocalTarget:
             with self.exclusive():
                 pass
         yield from self.ledger
-
-    def _record_found(self, last: Entry | None, files: dict[str, FileInfo]) -> Entry:
-        """Put bytes that no append of ours wrote on record, to prove the next revision against them."""
-        kept = {**(last.files if last else {}), **files}
-        entry = new_entry(last.id if last else "", "found", 0, kept)
-        self._declare(entry, {})
-        self._carry_out()
-        return entry
-
-
-def _same(last: Entry, files: dict[str, FileInfo]) -> bool:
-    return all(last.files.get(path) == info for path, info in files.items())
 
 
 def _stage(content: bytes | Path, destination: Path) -> None:

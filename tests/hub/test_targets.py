@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ import pytest
 from hf_kokoro import append_rows, audit
 from hf_kokoro.errors import UsageError
 from hf_kokoro.hub import LocalTarget, Target, resolve_target
-from hf_kokoro.hub.errors import TargetError
+from hf_kokoro.hub.errors import BaseFormatError, TargetError
 from hf_kokoro.hub.remote import HubTarget
 from hf_kokoro.hub.target import HubOptions
 
@@ -146,11 +145,30 @@ def test_index_of_a_file_that_was_changed_in_place_is_not_believed(tmp_path: Pat
     line = json.dumps(rows(1)[0]).encode() + b"\n"
     file.write_bytes(line)
     append_rows(tmp_path, rows(1))
-    other = tmp_path / ".hf_kokoro"
-    shutil.rmtree(other / "staged", ignore_errors=True)
-    (other / "history.jsonl").unlink()
     file.write_bytes(line.replace(b"number 1.", b"number 8."))
     assert append_rows(tmp_path, rows(1)).added == 1
+
+
+def test_torn_line_that_was_cut_off_by_hand_is_forgotten(tmp_path: Path) -> None:
+    append_rows(tmp_path, rows(1))
+    good = (tmp_path / DATA).read_bytes()
+    (tmp_path / DATA).write_bytes(good + b'{"torn')
+    for _ in range(2):
+        with pytest.raises(BaseFormatError):
+            append_rows(tmp_path, rows(2))
+    (tmp_path / DATA).write_bytes(good)
+    append_rows(tmp_path, rows(2))
+    assert numbers((tmp_path / DATA).read_bytes()) == [1, 2]
+    assert [step.rows_added for step in audit(tmp_path).revisions] == [1, 1]
+
+
+def test_bytes_of_others_are_a_revision_of_their_own_in_the_history(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / DATA).write_bytes(json.dumps(rows(1)[0]).encode() + b"\n")
+    append_rows(tmp_path, rows(2))
+    report = audit(tmp_path)
+    assert [(step.author, step.rows_added) for step in report.revisions] == [("(elsewhere)", 1), ("append_rows", 1)]
+    assert append_rows(tmp_path, rows(2)).revision == report.revisions[-1].revision
 
 
 def test_file_that_others_edit_while_we_append_is_read_again(tmp_path: Path) -> None:

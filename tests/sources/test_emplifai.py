@@ -61,9 +61,7 @@ def test_the_bundled_sample_has_every_label_and_four_turns_each() -> None:
     expected = list(csv.DictReader(io.StringIO(data.decode("utf-8"), newline="")))
     records = list(read_emplifai([("emplifai.csv", data)]))
     assert [r["situation"] for r in records] == [row["situation"] for row in expected]
-    assert [[t["text"] for t in r["turns"]] for r in records] == [
-        [row[f] for f in HEADER[3:]] for row in expected
-    ]
+    assert [[t["text"] for t in r["turns"]] for r in records] == [[row[f] for f in HEADER[3:]] for row in expected]
     assert Counter(r["emotion"] for r in records) == Counter(row["emotion"] for row in expected)
     assert {r["emotion"] for r in records} == {emotion.name for emotion in EMOTIONS}
     assert len({r["dialogue_id"] for r in records}) == len(expected)
@@ -215,9 +213,7 @@ def test_blank_ids_are_derived_as_if_the_column_were_missing_and_007_stays_text(
 def test_derived_ids_follow_the_content_and_not_the_file_or_the_order() -> None:
     other = [*ROW[1:3], "別の話です。", *ROW[4:]]
     both = list(read_emplifai([table(HEADER[1:], ROW[1:], other)]))
-    swapped = list(
-        read_emplifai([table(HEADER[1:], other, name="x.csv"), table(HEADER[1:], ROW[1:], name="y.csv")])
-    )
+    swapped = list(read_emplifai([table(HEADER[1:], other, name="x.csv"), table(HEADER[1:], ROW[1:], name="y.csv")]))
     assert {r["dialogue_id"] for r in both} == {r["dialogue_id"] for r in swapped}
     assert len({r["dialogue_id"] for r in both}) == 2
     assert len({r["situation_id"] for r in both}) == 1
@@ -234,9 +230,7 @@ def test_derived_ids_follow_the_content_and_not_the_file_or_the_order() -> None:
         ({"supporter_2": " \n"}, "a.csv row 2 supporter_2: got a blank cell"),
     ],
 )
-def test_a_blank_or_unknown_cell_names_row_field_and_what_is_allowed(
-    change: dict[str, str], said: str
-) -> None:
+def test_a_blank_or_unknown_cell_names_row_field_and_what_is_allowed(change: dict[str, str], said: str) -> None:
     row = {**dict(zip(HEADER, ROW, strict=True)), **change}
     assert said in str(faults(table(HEADER, list(row.values()))))
 
@@ -345,9 +339,7 @@ def test_other_files_are_said_and_not_fatal(caplog: pytest.LogCaptureFixture) ->
     assert all(name in said for name, _ in others)
 
 
-@pytest.mark.parametrize(
-    "members", [[], [("README.md", b"x")], [table(HEADER)], [("p.json", b'[{"name": "x"}]')]]
-)
+@pytest.mark.parametrize("members", [[], [("README.md", b"x")], [table(HEADER)], [("p.json", b'[{"name": "x"}]')]])
 def test_a_source_without_a_dialogue_is_an_error(members: list[tuple[str, bytes]]) -> None:
     assert "no dialogue" in str(faults(*members))
 
@@ -357,9 +349,7 @@ def test_no_fault_quotes_a_patient() -> None:
     members = [
         table(HEADER, ["1", secret, "", secret, "", secret, secret], name="a.csv"),
         table([*HEADER[:3], "対話"], ["2", "joy", secret, f"{secret} 患者：{secret}"], name="b.csv"),
-        objects(
-            {**BASE, "situation_id": "3", "turns": [{"speaker": secret, "text": secret}] * 4}, name="c.json"
-        ),
+        objects({**BASE, "situation_id": "3", "turns": [{"speaker": secret, "text": secret}] * 4}, name="c.json"),
         objects({**BASE, "situation_id": "4", "turns": [{secret: secret}] * 4}, name="d.json"),
     ]
     error = faults(*members)

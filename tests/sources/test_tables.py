@@ -79,9 +79,7 @@ def test_extension_characters_give_the_same_rows_from_every_format() -> None:
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp932"])
 @pytest.mark.parametrize("broken", [0x80, 0xA0, 0xFD, 0xFE, 0xFF])
-def test_one_broken_byte_is_a_fault_with_file_and_line_and_no_row_is_made_up(
-    encoding: str, broken: int
-) -> None:
+def test_one_broken_byte_is_a_fault_with_file_and_line_and_no_row_is_made_up(encoding: str, broken: int) -> None:
     data = bytearray(csv_bytes([HEADER, *EXTENSION_ROWS, ["003", "愛", "おわり"]], encoding))
     position = data.index("怒".encode(encoding.replace("-sig", "")))
     data[position : position + 1] = bytes([broken])
@@ -148,9 +146,7 @@ def test_line_breaks_inside_a_cell_become_one_line_feed_and_one_row_is_one_recor
     text = f"first{line_break}second"
     expected = [{"id": "1", "text": "first\nsecond"}, {"id": "2", "text": "x"}]
     assert rows("a.csv", f'id,text\r\n1,"{text}"\r\n2,x\r\n'.encode()) == expected
-    assert (
-        rows("a.json", json.dumps([{"id": "1", "text": text}, {"id": "2", "text": "x"}]).encode()) == expected
-    )
+    assert rows("a.json", json.dumps([{"id": "1", "text": text}, {"id": "2", "text": "x"}]).encode()) == expected
     assert rows("a.xlsx", xlsx_bytes([["id", "text"], ["1", text], ["2", "x"]])) == expected
 
 
@@ -242,9 +238,7 @@ def test_a_file_that_is_something_else_says_what_it_is(name: str, data: bytes, s
         ("a.docx", b"text", "a.docx", "a file of type '.docx'"),
     ],
 )
-def test_a_broken_file_is_one_fault_that_names_file_and_place(
-    name: str, data: bytes, where: str, said: str
-) -> None:
+def test_a_broken_file_is_one_fault_that_names_file_and_place(name: str, data: bytes, where: str, said: str) -> None:
     [fault] = faults_of(name, data)
     assert fault.startswith(where)
     assert said in fault

@@ -8,7 +8,6 @@ is made. Results are joined by custom id; rows that errored or expired are sent 
 from __future__ import annotations
 
 import asyncio
-import json
 import secrets
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ from typing import Any, TypeVar
 from .batch_state import BatchRow, BatchState, OpenBatch, batch_row, load_state
 from .budget import BudgetSpent
 from .claude import ClaudeJudge, Failure, NobodyAnswered, StopRun, calling, unsendable
-from .claude_prompt import read_message, request_parameters
+from .claude_prompt import read_message, request_bytes, request_parameters
 from .journal import Journal
 from .scoring import JudgeReport, missing_items, report_on
 from .verdicts import Item, Opinion, VerdictKey, is_blank, make_verdict
@@ -125,7 +124,7 @@ class _Run:
         total = 0
         for item, attempt, max_tokens in self.again[:MAX_ROWS]:
             parameters = request_parameters(self.judge.judge_model, item.question, item.answer, max_tokens)
-            size = len(json.dumps(parameters, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+            size = request_bytes(item.question, item.answer)
             total += size
             if total > MAX_BYTES:
                 return

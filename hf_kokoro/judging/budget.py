@@ -102,18 +102,24 @@ class Budget:
 
         Waits while others' bounds stand in the way and raises BudgetSpent once there is no room without them.
         """
-        async with self._changed:
-            while not self.has_room(dollars):
-                if self._reserved <= 1e-12:
-                    raise BudgetSpent(f"the budget of ${self.most:.2f} leaves no room for another request")
-                await self._changed.wait()
-            self._reserved += dollars
         cost = 0.0
 
         def settle(real: float) -> None:
             nonlocal cost
             cost += real
 
+        if self.most is None:
+            try:
+                yield settle
+            finally:
+                self.spent += cost
+            return
+        async with self._changed:
+            while not self.has_room(dollars):
+                if self._reserved <= 1e-12:
+                    raise BudgetSpent(f"the budget of ${self.most:.2f} leaves no room for another request")
+                await self._changed.wait()
+            self._reserved += dollars
         try:
             yield settle
         finally:

@@ -7,13 +7,14 @@ are shared by all workers, bounded, and decided by status and class, never by me
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
 from ..errors import KokoroError, MissingExtraError, UsageError
 from .backoff import Backoff
 from .budget import Budget, Price
-from .claude_prompt import prompt_sha256, read_message, request_parameters
+from .claude_prompt import prompt_sha256, read_message, request_bytes, request_parameters
 from .verdicts import Opinion
 
 DEFAULT_MODEL = "claude-opus-4-7"
@@ -29,6 +30,7 @@ _NO_ENTRY = {
     404: "no such model or address; check --model and ANTHROPIC_BASE_URL",
 }
 _REFUSALS_BEFORE_STOP = 3
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _Result = TypeVar("_Result")
 
 
@@ -82,7 +84,9 @@ class ClaudeJudge:
         max_tokens = self.max_tokens
         opinion = Opinion("invalid")
         for _ in range(2):
-            message = await self._send(request_parameters(self.judge_model, question, answer, max_tokens))
+            parameters = request_parameters(self.judge_model, question, answer, max_tokens)
+            most = self.price.most(request_bytes(question, answer), max_tokens)
+            message = await self._send(parameters, most)
             if isinstance(message, Opinion):
                 return message
             opinion = read_message(message)
@@ -104,10 +108,11 @@ class ClaudeJudge:
             self._client = make_client(self.timeout)
         return self._client
 
-    async def _send(self, parameters: dict[str, Any]) -> Mapping[str, Any] | Opinion:
-        """The reply as a plain object, or an opinion if the service refuses this very request."""
-        size = len(json.dumps(parameters, ensure_ascii=False).encode("utf-8"))
-        most = self.price.most(size, parameters["max_tokens"])
+    async def _send(self, parameters: dict[str, Any], most: float) -> Mapping[str, Any] | Opinion:
+        """The reply as a plain object, or an opinion if the service refuses this very request.
+
+        `most` is the upper bound of its cost, in dollars.
+        """
         last = "no attempt"
         for failures in range(self.backoff.attempts):
             await self.backoff.wait()
@@ -159,7 +164,7 @@ class ClaudeJudge:
 
 def unsendable(question: str, answer: str) -> Opinion | None:
     """An opinion on texts that no request can carry, else None."""
-    if any("\ud800" <= char <= "\udfff" for char in question + answer):
+    if _SURROGATE.search(question) or _SURROGATE.search(answer):
         return Opinion("invalid", reason="the text holds a lone surrogate, which no request can carry")
     return None
 

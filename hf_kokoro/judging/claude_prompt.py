@@ -83,11 +83,16 @@ def request_parameters(model: str, question: str, answer: str, max_tokens: int) 
     }
 
 
+def request_bytes(question: str, answer: str) -> int:
+    """Size of a request's content in UTF-8: an upper bound of its tokens."""
+    return _fixed_bytes() + len(question.encode("utf-8")) + len(answer.encode("utf-8"))
+
+
 def read_reply(text: str) -> Opinion:
     """Five scores in range, or `invalid` with the reply kept; nothing is clamped, rounded or filled in."""
     try:
         fields = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
-        Draft202012Validator(reply_schema()).validate(fields)
+        _validator().validate(fields)
         reason = fields.pop("reason")
         # jsonschema counts 3.0 as an integer; here it is not
         check_scores(fields)
@@ -108,6 +113,16 @@ def read_message(message: Mapping[str, Any]) -> Opinion:
     if stop not in ("end_turn", "stop_sequence"):
         return Opinion("incomplete", reason=f"the reply ended early ({stop})", raw=text)
     return read_reply(text)
+
+
+@cache
+def _fixed_bytes() -> int:
+    return len(json.dumps(request_parameters("", "", "", 0), ensure_ascii=False).encode("utf-8"))
+
+
+@cache
+def _validator() -> Draft202012Validator:
+    return Draft202012Validator(reply_schema())
 
 
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from io import FileIO
 from pathlib import Path
@@ -40,6 +41,8 @@ class Journal:
         self.statuses: dict[VerdictKey, str] = {}
         self.healed_bytes = 0
         self._sync_seconds = sync_seconds
+        self._syncing = ThreadPoolExecutor(max_workers=1, thread_name_prefix="journal-sync")
+        self._last_sync: Future[None] | None = None
         self._file = self._open()
         try:
             self._load()
@@ -53,12 +56,13 @@ class Journal:
         self._write(verdict.line().encode("ascii"))
         self.statuses[verdict.key] = verdict.status
         if time.monotonic() - self._synced_at >= self._sync_seconds:
-            self._sync()
+            self._sync_soon()
 
     def close(self) -> None:
         """Sync to disk and let go of the lock."""
         if not self._file.closed:
-            self._sync()
+            self._syncing.shutdown()
+            os.fsync(self._file.fileno())
             self._file.close()
 
     def __enter__(self) -> Self:
@@ -116,9 +120,13 @@ class Journal:
             self._write(b"\n")
             self.statuses[verdict.key] = verdict.status
 
-    def _sync(self) -> None:
-        os.fsync(self._file.fileno())
+    def _sync_soon(self) -> None:
+        # In a thread: a disk that takes its time must not hold up the answers in flight.
         self._synced_at = time.monotonic()
+        if self._last_sync is None or self._last_sync.done():
+            if self._last_sync is not None:
+                self._last_sync.result()
+            self._last_sync = self._syncing.submit(os.fsync, self._file.fileno())
 
 
 def read_journal(path: str | os.PathLike[str]) -> list[Verdict]:

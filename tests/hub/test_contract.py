@@ -251,6 +251,14 @@ def test_row_longer_than_a_segment_gets_one_of_its_own(place: Place) -> None:
     }
 
 
+def test_first_row_goes_to_the_first_file_though_it_is_longer_than_a_segment(place: Place) -> None:
+    append_rows(place.target(), rows(1, 2), segment_bytes=10)
+    assert {path: numbers(content) for path, content in place.files().items()} == {
+        "data/pilot.jsonl": [1],
+        "data/pilot-00001.jsonl": [2],
+    }
+
+
 def test_files_of_similar_names_are_no_segments(place: Place) -> None:
     place.write("data/pilot-old.jsonl", b"not json\n")
     place.write("data/pilot-0001.jsonl", b"not json\n")

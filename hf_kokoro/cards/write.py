@@ -20,6 +20,7 @@ from ..hub.segments import Series
 from ..hub.staging import content_matches, file_matches
 from ..hub.target import CARD_PATH, FileInfo, Put, Snapshot
 from ..schema.miti_st import DATA_PATH
+from .agreement import read_agreement
 from .croissant import CROISSANT_PATH, check_croissant, render_croissant
 from .derived import derive
 from .figures import miti_st_figures
@@ -48,12 +49,14 @@ def write_card(
     *,
     check: bool = False,
     croissant: bool = False,
+    agreement: str | PathLike[str] | None = None,
     today: str | None = None,
 ) -> CardReport:
     """Render the card of a MITI-ST repo from its rows, with figures and derived configs, in one commit.
 
     A second call without new rows changes nothing. With `check` nothing is written: `changed` says what
-    would be. With `croissant` a validated croissant.json goes along. Built KokoroChat and EmplifAI folders get
+    would be. With `croissant` a validated croissant.json goes along; `agreement` is a report of
+    `hf-kokoro agree --json`, shown in this card and all later ones. Built KokoroChat and EmplifAI folders get
     their card from the build (`render_build_card`). Raises UsageError, CardError, RowError, TargetError,
     MissingExtraError (figures need `plots`, croissant.json needs `croissant`).
     """
@@ -61,11 +64,10 @@ def write_card(
         raise UsageError(f"card: got dataset {dataset!r}; allowed: {DATASET} (other cards are written by their build)")
     place, series = resolve_target(target), Series(DATA_PATH)
     repo = getattr(place, "repo_id", LOCAL_NAME)
-    options = CardOptions(repo, series.glob, figures, today, croissant)
-    if check:
-        return _write(place, series, options, check=True)
-    with place.exclusive():
-        return _write(place, series, options, check=False)
+    compared = None if agreement is None else read_agreement(Path(agreement))
+    options = CardOptions(repo, series.glob, figures, today, croissant, compared)
+    with place.exclusive(readonly=check):
+        return _write(place, series, options, check=check)
 
 
 def card_files(growth: Growth, *, repo: str = LOCAL_NAME, figures: bool = True) -> dict[str, bytes]:
@@ -92,6 +94,7 @@ class CardOptions:
     figures: bool = True
     today: str | None = None
     croissant: bool = False
+    agreement: str | None = None
 
 
 Parts = Mapping[str, Sequence[Path | bytes]]
@@ -112,6 +115,7 @@ def render_files(
         # a repo's revision is part of the cache key already; only a folder needs the stamp
         stamp=data_stamp(_chunks(parts)) if options.repo == LOCAL_NAME else "",
         figures=tuple(drawn),
+        agreement=options.agreement,
         today=options.today,
     )
     described: dict[str, bytes] = {}

@@ -159,9 +159,7 @@ def _parse(row: TableRow, faults: Faults) -> tuple[_Head, Answer]:
             return None
         if _WHOLE.match(value):
             return int(value)
-        faults.add(
-            Fault(row.where, column, describe(value, show=True), "a whole number, 0 or more, or nothing")
-        )
+        faults.add(Fault(row.where, column, describe(value, show=True), "a whole number, 0 or more, or nothing"))
         return None
 
     question_id, title, body = text("questionID"), text("questionTitle"), text("questionText")
@@ -170,9 +168,7 @@ def _parse(row: TableRow, faults: Faults) -> tuple[_Head, Answer]:
     prompt = prompt_text(title, body)
     if not prompt.strip():
         faults.add(Fault(row.where, "questionTitle", "no title and no text", "at least one of the two"))
-    answer = Answer(
-        text("therapistInfo"), text("answerText"), text("therapistURL"), count("upvotes"), count("views")
-    )
+    answer = Answer(text("therapistInfo"), text("answerText"), text("therapistURL"), count("upvotes"), count("views"))
     return _Head(question_id, title, body, text("topic"), prompt), answer
 
 

@@ -16,6 +16,7 @@ from ..schema.miti_st import (
     unpaired_features,
 )
 from ..schema.miti_st_views import DESIRABLE_MIN
+from .agreement import kept_agreement
 from .derived import PAIRS_PATH, UNPAIRED_PATH
 from .facts import MitiFacts, mean, median
 from .front_matter import ConfigCard, configs_metadata, join_card, merge_metadata, size_category, split_card
@@ -51,11 +52,13 @@ def render_miti_card(
     data_glob: str = DATA_GLOB,
     stamp: str = "",
     figures: Sequence[str] = (),
+    agreement: str | None = None,
     today: str | None = None,
 ) -> str:
     """The whole README.md. The same facts and the same existing card give the same text.
 
-    `figures` are the paths of the figures that lie in the repo; `today` (ISO date) dates a new line of the
+    `figures` are the paths of the figures that lie in the repo; `agreement` is Markdown (`read_agreement`), None
+    keeps what the existing card says; `today` (ISO date) dates a new line of the
     growth table. Raises CardError if the existing card's YAML can't be read.
     """
     old_data, old_body = split_card(existing) if existing else ({}, "")
@@ -72,6 +75,7 @@ def render_miti_card(
         "figures": "\n\n".join(f"![{MITI_FIGURES[path]}]({path})" for path in figures),
         "topics": ", ".join(f"{topic or '(none)'} ({count:,})" for topic, count in facts.topics.most_common(10)),
         "limits": "\n".join(f"- {limit}" for limit in _limits(facts)),
+        "agreement": agreement or kept_agreement(old_body),
         "growth": _growth(facts, old_body, today or datetime.now(UTC).date().isoformat()),
     }
     body = keep_hand_written(fill(template("miti_st_dpo"), values), old_body or None)
@@ -143,8 +147,8 @@ def _limits(facts: MitiFacts) -> list[str]:
     judges = "One judge only" if facts.single_judge else f"{len(facts.judges)} judges, each scoring alone"
     limits = [
         f"**{judges}.** A judge has surface biases. The correlation of an answer's length with its total "
-        f"{correlation}, and chosen is the longer side in {longer} of the pairs. Agreement with a second "
-        "judge was not measured for this card.",
+        f"{correlation}, and chosen is the longer side in {longer} of the pairs. How far another judge "
+        "agrees is said below.",
         "**Giving information is penalised.** MITI counts unrequested advice against an answer, so a correct "
         "and useful answer can be the rejected one.",
         "**Facts are not scored.** A chosen answer may be wrong.",

@@ -20,6 +20,9 @@ def card(
     croissant: Annotated[
         bool, typer.Option("--croissant", help="Add a validated croissant.json (needs the extra 'croissant').")
     ] = False,
+    agreement: Annotated[
+        Path | None, typer.Option(help="Report of `hf-kokoro agree --json` to show in the card.")
+    ] = None,
     json_: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Render README.md, the derived configs and the figures of a dataset from its rows.
@@ -35,7 +38,7 @@ def card(
     if check and _is_built(Path(target)):
         _check_built(Path(target), json_)
         return
-    report = write_card(target, figures=figures, check=check, croissant=croissant)
+    report = write_card(target, figures=figures, check=check, croissant=croissant, agreement=agreement)
     if json_:
         print_json(asdict(report))
     elif not report.changed:

@@ -1,0 +1,61 @@
+"""Agreement of judges in a card: a table from what `hf-kokoro agree --json` reported, kept from card to card."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from .front_matter import CardError
+
+NOT_MEASURED = (
+    "Not measured for this card. `hf-kokoro agree` compares the journals of two judges, and "
+    "`hf-kokoro card --agreement` puts its report here."
+)
+_BLOCK = re.compile(r"<!-- agreement -->\n(.*?)\n<!-- /agreement -->", re.DOTALL)
+
+
+def read_agreement(file: Path) -> str:
+    """Markdown of a report of `hf-kokoro agree --json`. Raises CardError for any other file."""
+    try:
+        agreements = json.loads(file.read_text("utf-8"))["agreements"]
+        tables = [_table(agreement) for agreement in agreements]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise CardError(
+            f"{file.name}: not a report of `hf-kokoro agree --json` ({type(error).__name__}); make it with: "
+            "hf-kokoro agree JOURNAL JOURNAL --json"
+        ) from None
+    if not tables:
+        raise CardError(f"{file.name}: the report compares no two judges; give the journals of two")
+    return "\n\n".join(tables)
+
+
+def kept_agreement(body: str) -> str:
+    """What an existing card says about agreement, or that nothing was measured."""
+    match = _BLOCK.search(body)
+    return match[1] if match else NOT_MEASURED
+
+
+def _table(agreement: Mapping[str, Any]) -> str:
+    lines = [
+        f"`{agreement['first']}` against `{agreement['second']}`, {agreement['answers']:,} answers that both scored:",
+        "",
+        "| dimension | exact | within 1 | kappa (quadratic) | alpha (ordinal) |",
+        "|---|---|---|---|---|",
+    ]
+    for found in agreement["dimensions"]:
+        shares = f"{100 * found['exact']:.0f} % | {100 * found['within_1']:.0f} %"
+        lines.append(f"| {found['dimension']} | {shares} | {_number(found['kappa'])} | {_number(found['alpha'])} |")
+    pairs = agreement["pairs"]
+    lines += [
+        "",
+        f"Of {pairs['pairs']:,} best-worst pairs of the first judge {pairs['keep']:,} keep their direction with the "
+        f"second, {pairs['flip']:,} flip and {pairs['lose']:,} are lost to a tie.",
+    ]
+    return "\n".join(lines)
+
+
+def _number(value: float | None) -> str:
+    return "not defined" if value is None else f"{value:.2f}"

@@ -13,6 +13,7 @@ import argparse
 import contextlib
 import tempfile
 import time
+import warnings
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -29,12 +30,15 @@ def main() -> None:
     parser.add_argument("--work", type=Path, default=Path(tempfile.gettempdir()) / "bench-train")
     parser.add_argument("--pairs", type=int, default=6)
     parser.add_argument("--epochs", type=int, default=3)
+    parser.add_argument("--max-length", type=int, default=512, help="longer pairs are left out")
     parser.add_argument("--dialogues", type=int, default=20)
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
     import datasets
     import transformers
 
+    # TRL still spells two switches the way transformers 5.24 deprecates
+    warnings.filterwarnings("ignore", category=FutureWarning)
     datasets.disable_progress_bars()
     transformers.utils.logging.disable_progress_bar()
     if options.csv:
@@ -48,7 +52,9 @@ def main() -> None:
 def bench_dpo(options: argparse.Namespace) -> None:
     """Seconds a pair over all epochs, the precomputing included, and the largest difference of the losses."""
     model = str(train_real.smollm2(options.work / "smollm2-135m-instruct"))
-    rows = train_real.fitting(train_real.real_pairs(options.csv, options.work), model, 512)[: options.pairs]
+    rows = train_real.fitting(train_real.real_pairs(options.csv, options.work), model, options.max_length)[
+        : options.pairs
+    ]
     runs = {name: run_dpo(name, model, rows, options) for name in ("TRL defaults", "ours")}
     print(f"\nDPO, SmolLM2-135M LoRA r=8, {len(rows)} pairs, {options.epochs} epochs, float32")
     print(f"{'':14}{'s a pair':>10}{'first epoch':>13}{'later epochs':>14}{'last loss':>11}")
@@ -67,7 +73,7 @@ def run_dpo(
     import torch
     from datasets import Dataset
     from peft import LoraConfig
-    from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers import AutoModelForCausalLM, AutoTokenizer, PrinterCallback
     from trl import DPOConfig, DPOTrainer
 
     from hf_kokoro.training.scored_dpo import ScoredDPOConfig, ScoredDPOTrainer
@@ -77,7 +83,7 @@ def run_dpo(
     values: dict[str, Any] = {
         "output_dir": str(options.work / "run"), "use_cpu": True, "bf16": False, "report_to": "none",
         "disable_tqdm": True, "save_strategy": "no", "logging_steps": 1, "num_train_epochs": options.epochs,
-        "per_device_train_batch_size": 1, "max_length": 512, "learning_rate": 1e-4, "seed": 1,
+        "per_device_train_batch_size": 1, "max_length": options.max_length, "learning_rate": 1e-4, "seed": 1,
     }  # fmt: skip
     columns = ("prompt", *SIDES)
     data = Dataset.from_list([{key: row[key] for key in columns} for row in rows])
@@ -106,6 +112,7 @@ def run_dpo(
             peft_config=lora,
             callbacks=[clock()],
         )
+        trainer.remove_callback(PrinterCallback)
         trainer.train()
     seconds = time.monotonic() - started
     losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]

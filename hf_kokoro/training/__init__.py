@@ -1,1 +1,60 @@
+"""Collators, score-aware TRL trainers, chat templates, windows and recipes.
 
+Names are imported on first use: `import hf_kokoro.training` loads no torch.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .chat_templates import ensure_training_template
+    from .collators import ScoredPreferenceCollator, ScoredUnpairedCollator
+    from .merge import merge_adapter
+    from .recipe import Recipe, load_recipe
+    from .runner import TrainReport, run_recipe
+    from .scored_dpo import ScoredDPOConfig, ScoredDPOTrainer
+    from .scored_kto import ScoredKTOConfig, ScoredKTOTrainer
+    from .sft_data import tokenize_sft
+    from .tiny import build_tiny_model
+
+_EXPORTS = {
+    "Recipe": "recipe",
+    "ScoredDPOConfig": "scored_dpo",
+    "ScoredDPOTrainer": "scored_dpo",
+    "ScoredKTOConfig": "scored_kto",
+    "ScoredKTOTrainer": "scored_kto",
+    "ScoredPreferenceCollator": "collators",
+    "ScoredUnpairedCollator": "collators",
+    "TrainReport": "runner",
+    "build_tiny_model": "tiny",
+    "ensure_training_template": "chat_templates",
+    "load_recipe": "recipe",
+    "merge_adapter": "merge",
+    "run_recipe": "runner",
+    "tokenize_sft": "sft_data",
+}
+
+__all__ = [
+    "Recipe",
+    "ScoredDPOConfig",
+    "ScoredDPOTrainer",
+    "ScoredKTOConfig",
+    "ScoredKTOTrainer",
+    "ScoredPreferenceCollator",
+    "ScoredUnpairedCollator",
+    "TrainReport",
+    "build_tiny_model",
+    "ensure_training_template",
+    "load_recipe",
+    "merge_adapter",
+    "run_recipe",
+    "tokenize_sft",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _EXPORTS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_EXPORTS[name]}", __name__), name)

@@ -151,3 +151,14 @@ def test_turn_offsets_stand_where_a_shorter_conversation_renders_the_same(system
         kept = messages[: number + system]
         expected = tokenizer(render(tokenizer, kept, False), add_special_tokens=False)["input_ids"] if kept else []
         assert ids[:offset] == expected
+
+
+@pytest.mark.parametrize("mode", ["keep_start", "keep_end"])
+def test_neither_truncation_mode_of_trl_reaches_a_short_answer_behind_a_long_prompt(mode: str) -> None:
+    # keep_start would leave no answer at all, keep_end would cut the prompt in the middle of a turn
+    turns = list(range(0, 600, 50))
+    row = {"prompt_ids": [7] * 600, "prompt_turns": turns, "chosen_ids": [1, 2, 3, 4], "rejected_ids": [5]}
+    batch = ScoredPreferenceCollator(pad_token_id=0, max_length=512, truncation_mode=mode)([row])
+    assert batch["input_ids"].shape == (2, 504)  # 500 tokens of whole turns and the answer
+    assert batch["completion_mask"].sum(1).tolist() == [4, 1]
+    assert batch["input_ids"][0, -4:].tolist() == [1, 2, 3, 4]

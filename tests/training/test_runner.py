@@ -15,6 +15,7 @@ from datasets import Dataset
 from training_rows import make_pairs, make_unpaired, message
 
 from hf_kokoro.errors import SourceError, UsageError
+from hf_kokoro.training.model_card import render_model_card
 from hf_kokoro.training.preflight import PreflightError
 from hf_kokoro.training.recipe import Recipe, load_recipe
 from hf_kokoro.training.run_folder import read_metrics
@@ -241,3 +242,48 @@ def test_the_module_answers_a_bad_recipe_with_exit_code_2(capsys: pytest.Capture
 
     assert main(["dpo", "--config", "tiny_dpo", "--bet", "1"]) == 2
     assert "did you mean 'beta'?" in capsys.readouterr().err
+
+
+def test_precomputed_reference_log_probs_are_found_again_by_a_run_with_another_output_dir(
+    recipe: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from hf_kokoro.training.scored_dpo import ScoredDPOTrainer
+
+    folder = tmp_path / "rows"
+    folder.mkdir()
+    rows()["train"].to_json(folder / "train.jsonl")
+    computed: list[str] = []
+    original = ScoredDPOTrainer.compute_ref_log_probs
+
+    def counting(self: Any, model: Any, inputs: Any) -> Any:
+        computed.append(self.args.output_dir)
+        return original(self, model, inputs)
+
+    monkeypatch.setattr(ScoredDPOTrainer, "compute_ref_log_probs", counting)
+    for name in ("one", "two"):
+        changes = {"dataset_name": str(folder), "dataset_test_split": None, "precompute_ref_log_probs": True}
+        run_recipe(recipe(name, **changes))
+    assert set(computed) == {str(tmp_path / "one")}
+
+
+@pytest.mark.parametrize(
+    ("dataset", "license_id", "words"),
+    [
+        ("kokorochat", "cc-by-nc-nd-4.0", "No commercial use"),
+        ("emplifai", "unknown", "do not distribute"),
+        ("miti_st_dpo", "mit", "does not check facts"),
+    ],
+)
+def test_a_model_card_carries_the_licence_and_limits_of_its_data(
+    dataset: str, license_id: str, words: str, recipe: Any
+) -> None:
+    report = TrainReport(
+        method="dpo", output_dir="out", base_model="base", adapter=True, train_rows=5, test_rows=2, steps=1, epochs=1.0,
+        seconds=1.0, first_loss=0.7, last_loss=0.6, trainable_parameters=10, processes=1, seed=1,
+    )  # fmt: skip
+    card = render_model_card(recipe(dataset_name=dataset), report.to_dict(), [], {"trl": "1.16"})
+    header = yaml.safe_load(card.split("---")[1])
+    assert header["license"] == license_id
+    assert header["base_model"] == "base"
+    assert words in card
+    assert "5 for training, 2 held out" in card

@@ -7,6 +7,7 @@ import typer
 from .config_options import PASS_ON
 from .evaluate_generation import generation
 from .evaluate_preference import preference
+from .evaluate_scores import scores
 
 app = typer.Typer(help="Measure a model on held-out data.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -17,4 +18,5 @@ def evaluate() -> None:
 
 
 app.command("generation", context_settings=PASS_ON)(generation)
+app.command("scores", context_settings=PASS_ON)(scores)
 app.command("preference")(preference)

@@ -19,7 +19,7 @@ from typing import Any
 from ..schema.kokorochat import ITEM_MAX, ITEM_NAMES, ITEMS
 
 _NOT_WORD = re.compile(r"[\W_]+")
-_BRACKETS = re.compile(r"\(.*?\)")
+_BRACKETS = re.compile(r"\([^()]*\)\s*\Z")
 _NUMBER = re.compile(r"(-?[0-9]{1,9})(?:\.0+)?\s*(?:点|points?|/\s*5)?\Z", re.IGNORECASE)
 _LINE = re.compile(
     r"^[\s\-*•・|>#]*(?:\(?D?[0-9]{1,2}\s*[|.):、\]】]\s*)?"  # list marks and the item's number

@@ -12,6 +12,10 @@ from .judge import AsyncJudge
 from .verdicts import Item, Opinion, is_blank, make_verdict
 
 
+NOT_SENT = "not sent"
+"""The reason of items that were still waiting when the run stopped."""
+
+
 @dataclass
 class Outcome:
     """`unanswered` items with the reason, and what stopped the run early, if something did."""
@@ -40,7 +44,7 @@ async def score_concurrently(
         nonlocal in_a_row
         for item in rest:
             if outcome.stopped:
-                outcome.unanswered.append((item, "not sent"))
+                outcome.unanswered.append((item, NOT_SENT))
                 continue
             try:
                 blank = is_blank(item.answer)

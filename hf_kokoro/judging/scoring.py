@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ..errors import FAULTS_SHOWN
-from .concurrent import score_concurrently
+from .concurrent import NOT_SENT, score_concurrently
 from .journal import Journal
 from .judge import AsyncJudge, Judge
 from .verdicts import STATUSES, Item, Opinion, VerdictKey, is_blank, make_verdict
@@ -45,10 +45,11 @@ class JudgeReport:
         """What is unscored and how to go on, a line each; empty if everything is scored."""
         counts = self.statuses
         lines = [f"stopped: {self.stopped}"] if self.stopped else []
-        for question_id, digest, reason in self.unanswered[:FAULTS_SHOWN]:
+        failed = [entry for entry in self.unanswered if entry[2] != NOT_SENT]
+        for question_id, digest, reason in failed[:FAULTS_SHOWN]:
             lines.append(f"unscored: question {question_id} answer {digest}: {reason}")
-        if len(self.unanswered) > FAULTS_SHOWN:
-            lines.append(f"... and {len(self.unanswered) - FAULTS_SHOWN} more unscored (--json lists them all)")
+        if len(failed) > FAULTS_SHOWN:
+            lines.append(f"... and {len(failed) - FAULTS_SHOWN} more that failed (--json lists them all)")
         if self.missing:
             lines.append(f"{self.missing} not judged yet: run the same command again, only they are judged")
         for status in ("incomplete", "invalid"):

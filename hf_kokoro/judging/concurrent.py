@@ -11,7 +11,6 @@ from .journal import Journal
 from .judge import AsyncJudge
 from .verdicts import Item, Opinion, is_blank, make_verdict
 
-
 NOT_SENT = "not sent"
 """The reason of items that were still waiting when the run stopped."""
 

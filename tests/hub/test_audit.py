@@ -211,6 +211,18 @@ def test_audit_goes_on_after_faults_while_reading(hub: HubDouble, hub_target: Ma
     assert report.rows == 20
 
 
+def test_audit_goes_on_after_a_broken_download_from_a_server_that_sends_only_whole_files(
+    hub: HubDouble, hub_target: Make
+) -> None:
+    append_rows(hub_target(), [row(n, size=2000) for n in range(20)])
+    hub.ranges = False
+    hub.faults.script("GET", "/resolve/", Wound(70_000))
+    report = audit(hub_target())
+    assert hub.faults.left == 0
+    assert report.ok
+    assert report.rows == 20
+
+
 def test_audit_gives_up_on_a_hub_that_stays_away(hub: HubDouble, hub_target: Make) -> None:
     append_rows(hub_target(), rows(1))
     hub.faults.roll(1.0, 0, [Status(503)])

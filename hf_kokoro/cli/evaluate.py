@@ -5,6 +5,9 @@ from __future__ import annotations
 import typer
 
 from .config_options import PASS_ON
+from .evaluate_agreement import agreement
+from .evaluate_dialogues import dialogues
+from .evaluate_emotion import emotion
 from .evaluate_generation import generation
 from .evaluate_preference import preference
 from .evaluate_scores import scores
@@ -19,4 +22,7 @@ def evaluate() -> None:
 
 app.command("generation", context_settings=PASS_ON)(generation)
 app.command("scores", context_settings=PASS_ON)(scores)
+app.command("emotion", context_settings=PASS_ON)(emotion)
+app.command("dialogues")(dialogues)
+app.command("agreement")(agreement)
 app.command("preference")(preference)

@@ -1,0 +1,226 @@
+"""Do people and the judge agree: reliability of the raters, correlation with the judge, pairwise majorities."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import Fault, Faults, InputError, MissingExtraError, describe
+from ..judging.statistics import ordinal_alpha
+
+Matrix = npt.NDArray[np.float64]
+PRECISION = 6
+VERDICTS = ("win", "lose", "tie")
+
+
+@dataclass(frozen=True)
+class HumanRatings:
+    """`values[metric][item][rater]` is a rating; `metrics` in the order of the columns."""
+
+    metrics: tuple[str, ...]
+    values: dict[str, dict[str, dict[str, float]]]
+
+
+@dataclass(frozen=True)
+class Icc:
+    """ICC(2,k), weighted mean over `blocks` of items that the same raters rated; None if undefined."""
+
+    value: float | None
+    blocks: int
+    raters: float
+
+
+@dataclass(frozen=True)
+class MetricAgreement:
+    """One metric. Either a correlation (`pearson`, `low`, `high`, `p`), or for a constant side what it is."""
+
+    metric: str
+    items: int
+    human_mean: float
+    judge_mean: float
+    icc: Icc
+    alpha: float | None
+    pearson: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    constant: dict[str, float] | None
+    """The constant side(s) with their value, where a correlation is undefined."""
+    mean_absolute_difference: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """For `--json`."""
+        return asdict(self)
+
+
+def read_ratings(rows: Iterable[tuple[str, Mapping[str, str]]], metrics: Sequence[str]) -> HumanRatings:
+    """Long rows (where, {item, rater, one column a metric}); a blank cell is a missing rating.
+
+    Raises InputError for a cell that is no number, and for a second rating of one item by one rater.
+    """
+    faults = Faults()
+    values: dict[str, dict[str, dict[str, float]]] = {metric: defaultdict(dict) for metric in metrics}
+    for where, row in rows:
+        item, rater = row.get("item", "").strip(), row.get("rater", "").strip()
+        if not item or not rater:
+            faults.add(Fault(where, "item" if not item else "rater", "nothing", "a name"))
+            continue
+        for metric in metrics:
+            cell = (row.get(metric) or "").strip()
+            if not cell:
+                continue
+            try:
+                number = float(cell)
+            except ValueError:
+                number = float("nan")
+            if not np.isfinite(number):
+                faults.add(Fault(where, metric, describe(cell), "a number, or blank for none"))
+            elif rater in values[metric][item]:
+                faults.add(Fault(where, metric, "a second rating of this item by this rater", "one"))
+            else:
+                values[metric][item][rater] = number
+    faults.raise_if_any("ratings")
+    return HumanRatings(tuple(metrics), {metric: dict(items) for metric, items in values.items()})
+
+
+def metric_agreement(
+    metric: str, people: Mapping[str, Mapping[str, float]], judge: Mapping[str, float]
+) -> MetricAgreement:
+    """Judge against the mean of the raters, over the items that both rated. Raises InputError for none."""
+    items = [item for item in people if item in judge and people[item]]
+    if not items:
+        raise InputError(
+            "ratings", [Fault(metric, "items", "none that people and the judge both rated", "one or more")]
+        )
+    means = np.array([float(np.mean([*people[item].values()])) for item in items])
+    judged = np.array([judge[item] for item in items], dtype=np.float64)
+    found = _correlation(means, judged)
+    constant = {
+        side: _rounded(float(values[0]))
+        for side, values in (("people", means), ("judge", judged))
+        if np.ptp(values) == 0
+    }
+    return MetricAgreement(
+        metric=metric,
+        items=len(items),
+        human_mean=_rounded(float(means.mean())),
+        judge_mean=_rounded(float(judged.mean())),
+        icc=icc_2k(people),
+        alpha=_alpha(people),
+        pearson=found[0],
+        low=found[1],
+        high=found[2],
+        p=found[3],
+        constant=constant or None,
+        mean_absolute_difference=_rounded(float(np.abs(means - judged).mean())),
+    )
+
+
+def icc_2k(people: Mapping[str, Mapping[str, float]]) -> Icc:
+    """Reliability of the raters' mean: two-way random effects, absolute agreement (Shrout and Fleiss 1979, ICC(2,k)).
+
+    Defined for items that the same raters all rated. Where groups of items had raters of their own, each group
+    is one block and the value is the mean of the blocks, weighted by their items.
+    """
+    blocks: dict[tuple[str, ...], list[list[float]]] = defaultdict(list)
+    for ratings in people.values():
+        raters = tuple(sorted(ratings))
+        blocks[raters].append([ratings[rater] for rater in raters])
+    found = []
+    for raters, table in blocks.items():
+        value = _icc_2k(np.array(table, dtype=np.float64)) if len(raters) > 1 and len(table) > 1 else None
+        if value is not None:
+            found.append((value, len(table), len(raters)))
+    if not found:
+        return Icc(None, 0, 0.0)
+    items = sum(size for _, size, _ in found)
+    mean = sum(value * size for value, size, _ in found) / items
+    return Icc(_rounded(mean), len(found), _rounded(sum(raters * size for _, size, raters in found) / items))
+
+
+def _icc_2k(table: Matrix) -> float | None:
+    items, raters = table.shape
+    grand = table.mean()
+    rows = raters * ((table.mean(axis=1) - grand) ** 2).sum() / (items - 1)
+    columns = items * ((table.mean(axis=0) - grand) ** 2).sum() / (raters - 1)
+    rest = table - table.mean(axis=1, keepdims=True) - table.mean(axis=0, keepdims=True) + grand
+    error = (rest**2).sum() / ((items - 1) * (raters - 1))
+    denominator = rows + (columns - error) / items
+    return float((rows - error) / denominator) if denominator > 1e-12 else None
+
+
+def _alpha(people: Mapping[str, Mapping[str, float]]) -> float | None:
+    """Krippendorff's alpha for ordinal data; raters may differ between items."""
+    raters = sorted({rater for ratings in people.values() for rater in ratings})
+    table = np.array([[ratings.get(rater, np.nan) for rater in raters] for ratings in people.values()])
+    value = ordinal_alpha(table) if table.size else None
+    return None if value is None else _rounded(value)
+
+
+def _correlation(first: Matrix, second: Matrix) -> tuple[float | None, float | None, float | None, float | None]:
+    """Pearson's r, its 95 % interval (Fisher's z; from four items) and two-sided p; None where undefined."""
+    if len(first) < 3 or np.ptp(first) == 0 or np.ptp(second) == 0:
+        return None, None, None, None
+    try:
+        from scipy.stats import pearsonr
+    except ImportError:
+        raise MissingExtraError("scipy", "eval", "the correlation's p") from None
+    found = pearsonr(first, second)
+    r, p = _rounded(float(found.statistic)), float(f"{float(found.pvalue):.6g}")
+    if len(first) < 4:
+        return r, None, None, p
+    interval = found.confidence_interval(0.95)
+    return r, _rounded(float(interval.low)), _rounded(float(interval.high)), p
+
+
+@dataclass(frozen=True)
+class PairwiseReport:
+    """Majority verdicts of a system against another: an item is won or lost by more than half its judges, else a tie."""
+
+    items: int
+    win: int
+    lose: int
+    tie: int
+    judges_per_item: float
+
+
+def pairwise_majority(rows: Iterable[tuple[str, Mapping[str, str]]]) -> PairwiseReport:
+    """Rows (where, {item, rater, verdict}) with verdict win, lose or tie. Raises InputError."""
+    faults = Faults()
+    verdicts: dict[str, dict[str, str]] = defaultdict(dict)
+    for where, row in rows:
+        item, rater = row.get("item", "").strip(), row.get("rater", "").strip()
+        verdict = row.get("verdict", "").strip().lower()
+        if verdict not in VERDICTS:
+            faults.add(Fault(where, "verdict", describe(verdict, show=True), ", ".join(VERDICTS)))
+        elif not item or not rater:
+            faults.add(Fault(where, "item" if not item else "rater", "nothing", "a name"))
+        elif rater in verdicts[item]:
+            faults.add(Fault(where, "verdict", "a second verdict on this item by this rater", "one"))
+        else:
+            verdicts[item][rater] = verdict
+    faults.raise_if_any("preferences")
+    if not verdicts:
+        raise InputError("preferences", [Fault("file", "", "no row", "one or more")])
+    majorities = Counter(majority([*votes.values()]) for votes in verdicts.values())
+    votes = sum(len(found) for found in verdicts.values())
+    return PairwiseReport(
+        len(verdicts), majorities["win"], majorities["lose"], majorities["tie"], _rounded(votes / len(verdicts))
+    )
+
+
+def majority(votes: Sequence[str]) -> str:
+    """`win` or `lose` if more than half say so, else `tie`."""
+    for verdict in ("win", "lose"):
+        if votes.count(verdict) * 2 > len(votes):
+            return verdict
+    return "tie"
+
+
+def _rounded(value: float) -> float:
+    return round(value, PRECISION)

@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "dataset_cards" / "examples"
 
 
+@pytest.mark.slow
 def test_the_example_cards_have_not_drifted() -> None:
     pytest.importorskip("matplotlib", reason="the example cards show figures")
     command = [sys.executable, str(ROOT / "scripts" / "example_cards.py"), "--check"]

@@ -89,6 +89,7 @@ def test_a_new_repo_is_public_only_if_asked(hub: HubDouble, tmp_path: Path, fold
     assert not hub.store.repos[REPO].private
 
 
+@pytest.mark.slow
 def test_publishing_the_same_again_makes_no_commit_and_growth_makes_one(
     hub: HubDouble, tmp_path: Path, folder: Path, rows: Rows
 ) -> None:
@@ -171,6 +172,7 @@ for config, revision, streaming in json.loads(sys.argv[1]):
 """
 
 
+@pytest.mark.slow
 def test_the_repo_loads_typed_streaming_and_at_old_revisions(
     hub: HubDouble, tmp_path: Path, folder: Path, rows: Rows
 ) -> None:

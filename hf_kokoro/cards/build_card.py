@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
-from datasets import Features
+from datasets import Dataset, Features
 
 from ..errors import UsageError, describe
 from ..schema import kokorochat, miti_st
@@ -113,7 +113,7 @@ def render_build_card(
 
 
 def build_statistics(
-    name: str, config: str, rows: Iterable[Mapping[str, Any]], figures: bool | None = None
+    name: str, config: str, rows: Dataset, figures: bool | None = None
 ) -> tuple[str, dict[str, bytes]]:
     """Statistics section and figures (path in the folder to PNG) of a built config.
 
@@ -125,7 +125,7 @@ def build_statistics(
     wanted = figures if figures is not None else find_spec("matplotlib") is not None
     images: dict[str, bytes] = {}
     if (name, config) == ("kokorochat", "dialogues"):
-        chat = corpus_facts.kokorochat_facts(rows)
+        chat = corpus_facts.kokorochat_facts(rows.with_format("arrow").iter(1000))
         text = corpus_facts.kokorochat_statistics(chat)
         images = corpus_figures.kokorochat_figures(chat) if wanted else {}
     elif (name, config) == ("emplifai", "dialogues"):

@@ -1,7 +1,6 @@
-"""Numbers of KokoroChat and EmplifAI for their cards, counted from rows of the `dialogues` configs.
+"""Numbers of KokoroChat and EmplifAI for their cards, counted from the `dialogues` configs.
 
-Rows are those of `schema.kokorochat.DIALOGUES_FEATURES` and `schema.emplifai.DIALOGUES_FEATURES`; class
-labels may be numbers or names.
+EmplifAI's rows are those of `schema.emplifai.DIALOGUES_FEATURES`; the label may be a number or a name.
 """
 
 from __future__ import annotations
@@ -13,65 +12,47 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from ..schema.emotions import EMOTION_NAMES
-from ..schema.kokorochat import FLAG_NAMES, ITEM_NAMES, ROLES, TOPICS
-from .facts import spearman
+from ..schema.kokorochat import TOPICS
+from .kokorochat_measures import DialogueMeasures, measure_dialogues
 
 Row = Mapping[str, Any]
 
-DIALOGUE_MEASURES = (
-    "client characters",
-    "counsellor characters",
-    "client utterances",
-    "counsellor utterances",
-    "counsellor mean response time",
-)
-"""What is correlated with the score; the response time is in seconds, the others are counts."""
 
-
-@dataclass
+@dataclass(frozen=True)
 class KokoroChatFacts:
-    """One entry a dialogue in every list, in row order."""
+    """What the card says, read off the measures of all dialogues."""
 
-    scores: list[int] = field(default_factory=list)
-    topics: Counter[str] = field(default_factory=Counter)
-    flags: Counter[str] = field(default_factory=Counter)
-    flagged: int = 0
-    speakers: dict[str, set[int]] = field(default_factory=lambda: {role: set() for role in ROLES})
-    items: list[list[int]] = field(default_factory=list)
-    measures: list[list[float]] = field(default_factory=list)
-    """Values of DIALOGUE_MEASURES; nan where a dialogue has no counsellor reply."""
+    measured: DialogueMeasures
 
-    def add(self, row: Row) -> None:
-        self.scores.append(row["score"])
-        self.topics[_name(row["topic"], tuple(TOPICS))] += 1
-        checked = [name for name in FLAG_NAMES if row["screening"][name]]
-        self.flags.update(checked)
-        self.flagged += bool(checked)
-        self.speakers["client"].add(row["client_id"])
-        self.speakers["counselor"].add(row["counselor_id"])
-        self.items.append([row["items"][name] for name in ITEM_NAMES])
-        self.measures.append(_measures(row["utterances"]))
+    @property
+    def topics(self) -> Counter[str]:
+        """Dialogues per topic."""
+        names = list(TOPICS)
+        return Counter(names[topic] for topic in self.measured.topic.tolist())
+
+    @property
+    def flagged(self) -> int:
+        """Dialogues with a screening box checked."""
+        return int(self.measured.screening.any(axis=1).sum())
+
+    @property
+    def people(self) -> tuple[int, int]:
+        """Distinct clients and counsellors."""
+        return len(np.unique(self.measured.client_id)), len(np.unique(self.measured.counselor_id))
 
     @property
     def utterances(self) -> tuple[int, int]:
         """Utterances of clients and of counsellors."""
-        table = np.asarray(self.measures)
-        return int(table[:, 2].sum()), int(table[:, 3].sum())
+        client, counselor = self.measured.utterances.sum(axis=0)
+        return int(client), int(counselor)
 
     def item_correlations(self) -> np.ndarray:
         """Spearman between the 20 items, (20, 20); nan where an item is constant."""
-        ranks = pd.DataFrame(self.items).rank()
-        correlations: np.ndarray = ranks.corr().to_numpy()
+        correlations: np.ndarray = pd.DataFrame(self.measured.items).rank().corr().to_numpy()
         return correlations
-
-    def score_correlations(self) -> list[float | None]:
-        """Spearman of each of DIALOGUE_MEASURES with the score; None where it is not defined."""
-        table = np.asarray(self.measures)
-        known = [~np.isnan(table[:, i]) for i in range(len(DIALOGUE_MEASURES))]
-        scores = np.asarray(self.scores)
-        return [spearman(table[k, i].tolist(), scores[k].tolist()) for i, k in enumerate(known)]
 
 
 @dataclass
@@ -96,12 +77,9 @@ class EmplifAIFacts:
         return self.dialogues.total()
 
 
-def kokorochat_facts(rows: Iterable[Row]) -> KokoroChatFacts:
-    """Facts of all dialogues."""
-    facts = KokoroChatFacts()
-    for row in rows:
-        facts.add(row)
-    return facts
+def kokorochat_facts(tables: Iterable[pa.Table]) -> KokoroChatFacts:
+    """Facts of all dialogues, from tables of the `dialogues` view."""
+    return KokoroChatFacts(measure_dialogues(tables))
 
 
 def emplifai_facts(rows: Iterable[Row]) -> EmplifAIFacts:
@@ -115,17 +93,15 @@ def emplifai_facts(rows: Iterable[Row]) -> EmplifAIFacts:
 def kokorochat_statistics(facts: KokoroChatFacts) -> str:
     """The statistics section of the card, Markdown."""
     client, counselor = facts.utterances
+    score = facts.measured.score
     rows = [
-        ("dialogues", f"{len(facts.scores):,}"),
+        ("dialogues", f"{len(score):,}"),
         ("utterances (client, counsellor)", f"{client:,}, {counselor:,}"),
-        ("people (clients, counsellors)", ", ".join(f"{len(facts.speakers[role]):,}" for role in ROLES)),
-        (
-            "score, mean and median (points of 100)",
-            f"{np.mean(facts.scores):.2f}, {np.median(facts.scores):g}",
-        ),
+        ("people (clients, counsellors)", ", ".join(f"{count:,}" for count in facts.people)),
+        ("score, mean and median (points of 100)", f"{np.mean(score):.2f}, {np.median(score):g}"),
         ("dialogues with a screening box checked", f"{facts.flagged:,}"),
     ]
-    for name, value in zip(DIALOGUE_MEASURES, facts.score_correlations(), strict=True):
+    for name, value in facts.measured.score_correlations().items():
         rows.append((f"Spearman of the score with {name}", "not defined" if value is None else f"{value:.2f}"))
     rows += [(f"topic: {topic}", f"{count:,}") for topic, count in facts.topics.most_common()]
     return _section(rows)
@@ -162,19 +138,3 @@ def _section(rows: Sequence[tuple[str, str]]) -> str:
 
 def _name(label: Any, names: Sequence[str]) -> str:
     return label if isinstance(label, str) else names[label]
-
-
-def _measures(utterances: Sequence[Row]) -> list[float]:
-    """Characters and utterances of both roles, and the mean seconds until a counsellor answers a client."""
-    characters, counts = dict.fromkeys(ROLES, 0), dict.fromkeys(ROLES, 0)
-    waits = []
-    previous: tuple[str, Any] | None = None
-    for utterance in utterances:
-        role = _name(utterance["role"], ROLES)
-        characters[role] += len(utterance["text"])
-        counts[role] += 1
-        if previous and (previous[0], role) == ("client", "counselor"):
-            waits.append((utterance["time"] - previous[1]).total_seconds())
-        previous = role, utterance["time"]
-    wait = float(np.mean(waits)) if waits else float("nan")
-    return [characters["client"], characters["counselor"], counts["client"], counts["counselor"], wait]

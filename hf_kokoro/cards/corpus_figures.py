@@ -8,7 +8,7 @@ import numpy as np
 
 from ..schema.emotions import EMOTION_NAMES
 from ..schema.kokorochat import ITEM_NAMES
-from .corpus_facts import DIALOGUE_MEASURES, EmplifAIFacts, KokoroChatFacts
+from .corpus_facts import EmplifAIFacts, KokoroChatFacts
 from .figures import INK, SOFT, WARM, new_figure, png
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def emplifai_figures(facts: EmplifAIFacts) -> dict[str, bytes]:
 
 def _score_histogram(facts: KokoroChatFacts) -> Figure:
     figure, axis = new_figure(3.4)
-    axis.hist(facts.scores, bins=[*range(0, 100, 5), 101], color=INK, edgecolor="white", linewidth=0.5)
+    axis.hist(facts.measured.score, bins=[*range(0, 100, 5), 101], color=INK, edgecolor="white", linewidth=0.5)
     for edge, name in ((70, "low | high pool"), (99, "test")):
         axis.axvline(edge, color=WARM, linewidth=1.2, linestyle="--")
         axis.annotate(name, (edge, 0.97), xycoords=("data", "axes fraction"), fontsize=8, color=WARM, **_BESIDE)
@@ -74,8 +74,9 @@ def _items(facts: KokoroChatFacts) -> Figure:
 
 def _measures(facts: KokoroChatFacts) -> Figure:
     figure, axis = new_figure(2.8)
-    values = [np.nan if value is None else value for value in facts.score_correlations()]
-    names = [name.replace("mean response time", "mean\nresponse time (s)") for name in DIALOGUE_MEASURES]
+    correlations = facts.measured.score_correlations()
+    values = [np.nan if value is None else value for value in correlations.values()]
+    names = [name.replace("mean response time", "mean\nresponse time (s)") for name in correlations]
     bars = axis.barh(names[::-1], values[::-1], color=[INK if v >= 0 else WARM for v in values[::-1]], height=0.6)
     axis.bar_label(bars, labels=["" if np.isnan(v) else f"{v:+.2f}" for v in values[::-1]], fontsize=8, padding=3)
     axis.axvline(0, color="black", linewidth=0.8)

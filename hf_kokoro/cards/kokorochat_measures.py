@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from .facts import spearman
 
 IntArray = npt.NDArray[np.int64]
 CLIENT, COUNSELOR = 0, 1
@@ -20,7 +23,7 @@ class DialogueMeasures:
     """Arrays with one entry a dialogue, (N,); those by role are (N, 2), client first.
 
     `response_seconds` is the mean wait from a client's last utterance to the counsellor's next, in seconds; nan
-    where a counsellor never answers. `turns` counts runs of one speaker.
+    where a counsellor never answers. `turns` counts runs of one speaker. `items` are the 20 ratings, (N, 20).
     """
 
     score: IntArray
@@ -32,6 +35,25 @@ class DialogueMeasures:
     characters: IntArray
     turns: IntArray
     response_seconds: npt.NDArray[np.float64]
+    items: IntArray
+
+    def correlates(self) -> dict[str, npt.NDArray[Any]]:
+        """What the paper correlates with the score: name to values, (N,)."""
+        return {
+            "client characters": self.characters[:, CLIENT],
+            "counsellor characters": self.characters[:, COUNSELOR],
+            "client utterances": self.utterances[:, CLIENT],
+            "counsellor utterances": self.utterances[:, COUNSELOR],
+            "counsellor mean response time": self.response_seconds,
+        }
+
+    def score_correlations(self) -> dict[str, float | None]:
+        """Spearman of each correlate with the score; None where it is not defined."""
+        known = {name: ~np.isnan(values) for name, values in self.correlates().items()}
+        return {
+            name: spearman(values[known[name]].tolist(), self.score[known[name]].tolist())
+            for name, values in self.correlates().items()
+        }
 
 
 def measure_dialogues(tables: Iterable[pa.Table]) -> DialogueMeasures:
@@ -69,6 +91,7 @@ def _measure(table: pa.Table) -> DialogueMeasures:
         characters=_by_role(owner, role, characters, len(table)),
         turns=_by_role(owner[opens_turn], role[opens_turn], np.ones(int(opens_turn.sum())), len(table)),
         response_seconds=response,
+        items=np.stack([f.to_numpy() for f in table["items"].chunk(0).flatten()], axis=1).astype(np.int64),
     )
 
 

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from ..schema.emotions import EMOTION_NAMES
 from ..schema.kokorochat import FLAG_NAMES, TOPICS
 from ..schema.miti_st import DIMENSIONS
-from .facts import spearman
 from .kokorochat_measures import CLIENT, COUNSELOR, DialogueMeasures, measure_dialogues
 
 
@@ -92,19 +90,11 @@ def _scores(m: DialogueMeasures) -> list[Figure]:
 
 
 def _correlations(m: DialogueMeasures) -> list[Figure]:
-    measured: list[tuple[str, float, npt.NDArray[Any]]] = [
-        ("client characters", 0.42, m.characters[:, CLIENT]),
-        ("counsellor characters", 0.28, m.characters[:, COUNSELOR]),
-        ("client utterances", 0.21, m.utterances[:, CLIENT]),
-        ("counsellor utterances", 0.17, m.utterances[:, COUNSELOR]),
-        ("counsellor mean response time", -0.21, m.response_seconds),
+    published = (0.42, 0.28, 0.21, 0.17, -0.21)
+    return [
+        Figure(f"Spearman of score with {name}", paper, float("nan") if rho is None else rho, 2)
+        for paper, (name, rho) in zip(published, m.score_correlations().items(), strict=True)
     ]
-    figures = []
-    for name, paper, values in measured:
-        known = ~np.isnan(values)
-        rho = spearman(values[known].tolist(), m.score[known].tolist())
-        figures.append(Figure(f"Spearman of score with {name}", paper, float("nan") if rho is None else rho, 2))
-    return figures
 
 
 def _topics(m: DialogueMeasures) -> list[Figure]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -91,6 +90,8 @@ def _other_files(name: str, builder: SourceBuilder) -> list[str]:
 
 def _write(out: Path, name: str, builder: SourceBuilder, splits: Any, options: dict[str, Any]) -> None:
     """Write beside `out` and move into place, so that an interrupted build leaves the old folder as it was."""
+    from datasets import concatenate_datasets
+
     from ..cards import build_statistics, render_build_card
 
     partial = out.with_name(f".{out.name}.partial")
@@ -99,7 +100,7 @@ def _write(out: Path, name: str, builder: SourceBuilder, splits: Any, options: d
     files = {split: f"data/{split}.parquet" for split in splits}
     for split, rows in splits.items():
         rows.to_parquet(partial / files[split])
-    statistics, figures = build_statistics(name, builder.config.name, chain.from_iterable(splits.values()))
+    statistics, figures = build_statistics(name, builder.config.name, concatenate_datasets(list(splits.values())))
     for path, content in figures.items():
         (partial / path).parent.mkdir(exist_ok=True)
         (partial / path).write_bytes(content)

@@ -20,11 +20,11 @@ import hf_kokoro as hk
 from hf_kokoro.cards import build_statistics, render_build_card
 from hf_kokoro.cards.check_files import folder_problems
 from hf_kokoro.cards.columns import type_name
-from hf_kokoro.cards.corpus_facts import DIALOGUE_MEASURES, emplifai_facts, kokorochat_facts
+from hf_kokoro.cards.corpus_facts import emplifai_facts, kokorochat_facts
 from hf_kokoro.cards.facts import spearman
 from hf_kokoro.cards.templates import fill
 from hf_kokoro.errors import KokoroError, UsageError
-from hf_kokoro.schema.kokorochat import FLAG_NAMES, ITEM_NAMES
+from hf_kokoro.schema.kokorochat import DIALOGUES_FEATURES, FLAG_NAMES, ITEM_NAMES
 from hf_kokoro.schema.miti_st import pairs_features
 
 SAMPLES = files("hf_kokoro").joinpath("samples")
@@ -33,6 +33,10 @@ SAMPLES = files("hf_kokoro").joinpath("samples")
 def sample(name: str, config: str, cache: str) -> Any:
     source = {"kokorochat": "kokorochat", "emplifai": "emplifai.csv"}[name]
     return hk.load_dataset(name, config, source=str(SAMPLES / source), split="train", cache_dir=cache)
+
+
+def tables(data: Any) -> Any:
+    return data.with_format("arrow").iter(2)
 
 
 def build_folder(folder: Path, name: str, config: str, cache: str, **options: Any) -> Any:
@@ -103,8 +107,8 @@ def test_a_dataset_without_a_template_is_refused() -> None:
 def test_kokorochat_facts_are_those_counted_from_the_files(cache: str) -> None:
     dialogues = [json.loads(file.read_bytes()) for file in sorted((SAMPLES / "kokorochat").iterdir())]
     reviews = [dialogue["review_by_client_en"] for dialogue in dialogues]
-    facts = kokorochat_facts(sample("kokorochat", "dialogues", cache))
-    assert sorted(facts.scores) == sorted(review["score"] for review in reviews) == [31, 57, 74, 83, 98, 99]
+    facts = kokorochat_facts(tables(sample("kokorochat", "dialogues", cache)))
+    assert sorted(facts.measured.score) == sorted(review["score"] for review in reviews) == [31, 57, 74, 83, 98, 99]
     assert facts.flagged == sum(any(review[flag] for flag in FLAG_NAMES) for review in reviews) == 1
     spoken = [u["role"] for dialogue in dialogues for u in dialogue["dialogue"]]
     assert facts.utterances == (spoken.count("client"), spoken.count("counselor"))
@@ -122,16 +126,27 @@ def test_response_time_is_the_wait_for_the_first_counsellor_utterance_after_a_cl
         {"role": role, "text": "ab", "time": (start + np.timedelta64(s, "s")).astype(object)} for role, s in spoken
     ]
     row = {
-        "score": 1,
+        "dialogue_id": 1,
+        "score": 60,
+        "item_sum": 60,
+        "created_at": start.astype(object),
         "topic": "Others",
+        "topic_sub": "",
         "client_id": 1,
         "counselor_id": 2,
         "utterances": utterances,
         "screening": dict.fromkeys(FLAG_NAMES, False),
         "items": dict.fromkeys(ITEM_NAMES, 3),
     }
-    assert kokorochat_facts([row]).measures == [[6, 6, 3, 3, 30.0]]
-    assert DIALOGUE_MEASURES[-1] == "counsellor mean response time"
+    one = datasets.Dataset.from_list([row], features=DIALOGUES_FEATURES)
+    correlates = kokorochat_facts(tables(one)).measured.correlates()
+    assert {name: values.tolist() for name, values in correlates.items()} == {
+        "client characters": [6],
+        "counsellor characters": [6],
+        "client utterances": [3],
+        "counsellor utterances": [3],
+        "counsellor mean response time": [30.0],
+    }
 
 
 def test_emplifai_facts_are_those_counted_from_the_file(cache: str) -> None:

@@ -10,7 +10,7 @@ import typer
 from .console import print_json, print_table
 
 if TYPE_CHECKING:
-    from ..judging.bias import BiasReport, Concentration
+    from ..judging.bias import Balanced, BiasReport, Concentration
     from ..pairing import CandidateSet
 
 
@@ -40,7 +40,7 @@ def bias(
     sets, _ = join.candidate_sets(chat.questions, verdicts, verdicts[0].judge_model)
     unscored = sum(v.scores is None and v.status != "blank" for v in verdicts)
     report = measure_bias(verdicts[0].judge_model, join.scored_answers(sets), unscored)
-    spread = _spread(sets, max_per_therapist)
+    ways = _balanced(sets, max_per_therapist, [entry.therapist for entry in report.prolific])
     figures: list[str] = []
     if plots is not None:
         from .bias_plots import draw_bias
@@ -49,35 +49,32 @@ def bias(
     if json_:
         from dataclasses import asdict
 
-        print_json(report.as_dict() | {"pair_sides": [asdict(entry) for entry in spread], "figures": figures})
+        print_json(report.as_dict() | {"balancing": [asdict(way) for way in ways], "figures": figures})
         return
     _print(report)
-    _print_spread([report.answers_by_therapist, *spread])
+    _print_spread([report.answers_by_therapist, *(way.spread for way in ways)])
+    _print_wins(ways)
     for path in figures:
         print(f"figure: {path}")
 
 
-def _spread(sets: list[CandidateSet], cap: int) -> list[Concentration]:
-    """Sides of best-worst pairs by therapist: as they are, with the cap, and with weights."""
-    from collections import Counter
-
-    from ..judging.bias import concentration
+def _balanced(sets: list[CandidateSet], cap: int, prolific: list[str]) -> list[Balanced]:
+    """Best-worst pairs as they are, with the cap, and with weights."""
+    from ..judging.bias import PairSides, balanced
     from ..pairing import make_rows, pair_key, pair_weights
 
-    def sides(rows: list[dict[str, Any]], weighting: str) -> dict[str, float]:
-        keys = [pair_key(row) for row in rows]
-        amounts: Counter[str] = Counter()
-        for key, weight in zip(keys, pair_weights(keys, weighting), strict=True):
-            for therapist in key.therapists:
-                amounts[therapist] += weight  # type: ignore[assignment]
-        return dict(amounts)
+    def sides(rows: list[dict[str, Any]], weighting: str) -> list[PairSides]:
+        weights = pair_weights([pair_key(row) for row in rows], weighting)
+        return [
+            PairSides(r["chosen_therapist"], r["rejected_therapist"], w) for r, w in zip(rows, weights, strict=True)
+        ]
 
     rows, _ = make_rows(sets, allow_partial=True)
     capped, _ = make_rows(sets, allow_partial=True, max_per_therapist=cap)
     return [
-        concentration("pair sides", sides(rows, "uniform")),
-        concentration(f"pair sides, --max-per-therapist {cap}", sides(capped, "uniform")),
-        concentration("pair sides, weights=inverse-frequency", sides(rows, "inverse-frequency")),
+        balanced("pair sides", sides(rows, "uniform"), prolific),
+        balanced(f"pair sides, --max-per-therapist {cap}", sides(capped, "uniform"), prolific),
+        balanced("pair sides, weights=inverse-frequency", sides(rows, "inverse-frequency"), prolific),
     ]
 
 
@@ -145,3 +142,9 @@ def _print_spread(entries: list[Concentration]) -> None:
         ],
         "\nWhat does balancing buy?",
     )
+
+
+def _print_wins(ways: list[Balanced]) -> None:
+    rows = [(name[:48], *(str(way.wins[name]) for way in ways)) for name in ways[0].wins]
+    rows.append(("both sides by one therapist (share of pairs)", *(str(way.own_pairs) for way in ways)))
+    print_table(("wins [95 %] of", "as it is", "capped", "weighted"), rows, "\nThe prolific, balanced")

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -99,6 +99,23 @@ class Concentration:
 
 
 @dataclass(frozen=True)
+class Balanced:
+    """What one way of balancing leaves of it all: the spread, the prolific therapists' win rates, own pairs."""
+
+    spread: Concentration
+    wins: dict[str, Estimate]
+    own_pairs: Estimate
+
+
+class PairSides(NamedTuple):
+    """A pair as far as therapists go, with its weight."""
+
+    chosen: str
+    rejected: str
+    weight: float
+
+
+@dataclass(frozen=True)
 class TopicScores:
     """Totals of one topic."""
 
@@ -164,6 +181,30 @@ def concentration(what: str, amounts: Mapping[str, float]) -> Concentration:
     total = float(sum(values))
     top = max(values) / total if total else None
     return Concentration(what, len(values), total, gini(values), effective_number(values), top)
+
+
+def balanced(what: str, pairs: Sequence[PairSides], prolific: Sequence[str]) -> Balanced:
+    """Measure a set of (weighted) pairs; intervals of weighted shares use Kish's effective number of pairs."""
+    amounts: Counter[str] = Counter()
+    for pair in pairs:
+        for therapist in (pair.chosen, pair.rejected):
+            amounts[therapist] += pair.weight  # type: ignore[assignment]
+    others = [pair for pair in pairs if pair.chosen != pair.rejected]
+    return Balanced(
+        spread=concentration(what, dict(amounts)),
+        wins={
+            name: _weighted_share([(p.chosen == name, p.weight) for p in others if name in p[:2]]) for name in prolific
+        },
+        own_pairs=_weighted_share([(pair.chosen == pair.rejected, pair.weight) for pair in pairs]),
+    )
+
+
+def _weighted_share(cases: Sequence[tuple[bool, float]]) -> Estimate:
+    total = sum(weight for _, weight in cases)
+    if not total:
+        return Estimate(None)
+    effective = total**2 / sum(weight**2 for _, weight in cases)
+    return wilson(sum(weight for hit, weight in cases if hit) / total * effective, effective)
 
 
 def words(text: str) -> int:

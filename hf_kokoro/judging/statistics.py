@@ -144,8 +144,8 @@ def _weighted_ranks(values: Array, weights: Array) -> Array:
     return ranks
 
 
-def wilson(successes: int, trials: int) -> Estimate:
-    """A share with Wilson's 95 % interval (Wilson 1927)."""
+def wilson(successes: float, trials: float) -> Estimate:
+    """A share with Wilson's 95 % interval (Wilson 1927); fractions come from weighted counts."""
     if not trials:
         return Estimate(None)
     z, share = 1.959963984540054, successes / trials

@@ -9,7 +9,8 @@ import pytest
 
 from hf_kokoro.errors import UsageError
 from hf_kokoro.judging.agreement import AnswerKey
-from hf_kokoro.judging.bias import ScoredAnswer, concentration, hedges, measure_bias, words
+from hf_kokoro.judging.bias import PairSides, ScoredAnswer, balanced, concentration, hedges, measure_bias, words
+from hf_kokoro.judging.statistics import wilson
 
 
 def answer(
@@ -143,3 +144,18 @@ def test_the_report_is_plain_json_and_nothing_is_bad_usage() -> None:
     json.dumps(measure_bias("j", ANSWERS).as_dict(), allow_nan=False)
     with pytest.raises(UsageError, match="no scored answer"):
         measure_bias("j", [])
+
+
+def test_balancing_is_measured_on_the_weighted_pairs() -> None:
+    """By hand: ann wins 2 of 3 pairs against others; weights 2, 1, 1 make that 3 of 4, from 16 / 6 effective pairs."""
+    pairs = [PairSides("ann", "bob", 2.0), PairSides("ann", "cid", 1.0), PairSides("bob", "ann", 1.0)]
+    own = PairSides("dee", "dee", 4.0)
+    found = balanced("x", [*pairs, own], ["ann", "dee"])
+    assert found.wins["ann"].value == pytest.approx(3 / 4)
+    assert found.wins["ann"] == wilson(3 / 4 * 16 / 6, 16 / 6)
+    assert found.wins["dee"].value is None
+    assert found.own_pairs.value == pytest.approx(4 / 8)
+    assert found.spread.amount == pytest.approx(16)
+    assert found.spread.top == pytest.approx(8 / 16)
+    even = balanced("x", [PairSides(p.chosen, p.rejected, 1.0) for p in pairs], ["ann"])
+    assert even.wins["ann"] == wilson(2, 3)

@@ -67,7 +67,7 @@ def test_bias_prints_all_its_parts_and_json_holds_the_same(judged: Path) -> None
         assert words in done.stdout
     report = json.loads(run("bias", "rule.jsonl", "--json", cwd=judged).stdout)
     assert len(report["dimensions"]) == 5
-    plain, capped, weighted = report["pair_sides"]
+    plain, capped, weighted = (way["spread"] for way in report["balancing"])
     assert plain["amount"] == 2 * report["pairs"]
     assert capped["top"] <= plain["top"]
     assert weighted["amount"] == pytest.approx(plain["amount"])

@@ -2,56 +2,102 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
 
+from ..errors import UsageError
 from .console import print_json, print_table
 
 
 def preference(
-    model: Annotated[str, typer.Option("--model", help="Model or adapter folder, or Hub id.")],
     source: Annotated[str, typer.Option("--source", help="MITI-ST rows: folder, file or Hub dataset id.")],
+    model: Annotated[str | None, typer.Option("--model", help="Policy: model or adapter folder, or Hub id.")] = None,
     reference: Annotated[
         str | None,
         typer.Option("--reference", help="Model before training; an adapter's own base if left out."),
     ] = None,
+    reward_model: Annotated[
+        str | None, typer.Option("--reward-model", help="Reward model: folder, adapter folder or Hub id.")
+    ] = None,
     split: Annotated[str, typer.Option("--split", help="Split to measure on.")] = "test",
     split_by: Annotated[str, typer.Option("--split-by", help="What no two splits share.")] = "question",
     seed: Annotated[int, typer.Option("--seed", help="Seed of the split; the recipe's own.")] = 42,
-    limit: Annotated[int | None, typer.Option("--limit", help="Measure on the first N pairs.")] = None,
-    batch_size: Annotated[int, typer.Option("--batch-size", help="Sequences a forward pass.")] = 8,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Measure on the first N pairs.")] = None,
+    batch_size: Annotated[int, typer.Option("--batch-size", min=1, help="Sequences a forward pass.")] = 8,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
-    """How often a model prefers the chosen answer of a held-out pair, beside "the longer answer wins".
+    """How often the chosen answer of a held-out pair is preferred: by a policy, a reward model, and baselines.
+
+    The baselines are "the longer answer wins" and the rule judge's total. Accuracies are also split by margin,
+    and by whether the answers' therapists wrote any answer of a training pair.
 
     Example: hf-kokoro evaluate preference --model runs/dpo --reference ./base --source ./rows
     """
     from ..builders import load_dataset
-    from ..evaluation.preference import evaluate_preference
+    from ..evaluation.preference import accuracy, evaluate_preference, scorer_readings, stratum_accuracies
+    from ..evaluation.preference_scorers import reward_scorer, rule_scorer
 
-    pairs = load_dataset("miti_st_dpo", "pairs", source=source, split=split, split_by=split_by, seed=seed)
-    rows = pairs if limit is None else pairs.select(range(min(limit, len(pairs))))
-    report = evaluate_preference(rows, model, reference, batch_size=batch_size).to_dict()
+    if reference is not None and model is None:
+        raise UsageError("--reference is for --model: give the policy that was trained from it")
+    splits = load_dataset("miti_st_dpo", "pairs", source=source, split_by=split_by, seed=seed)
+    if split not in splits:
+        raise UsageError(f"--split {split}: allowed: {', '.join(splits)}")
+    rows = [*splits[split]][:limit]
+    if not rows:
+        raise UsageError(f"--split {split}: has no pair; allowed: a split with at least one")
+    sides = ("chosen_therapist", "rejected_therapist")
+    seen = {name for side in sides for name in splits["train"][side]}
+    scorers = {"rule_judge": rule_scorer()}
+    if reward_model is not None:
+        scorers = {"reward_model": reward_scorer(reward_model), **scorers}
+    if model is not None:
+        report = evaluate_preference(
+            rows, model, reference, batch_size=batch_size, scorers=scorers, seen_therapists=seen
+        ).to_dict()
+    else:
+        readings = scorer_readings(rows, scorers)
+        found = {name: asdict(accuracy(*both)) for name, both in readings.items()}
+        strata = stratum_accuracies(rows, readings, seen)
+        report = {
+            "pairs": len(rows),
+            "skipped": 0,
+            "longer_wins": found.pop("longer_wins"),
+            "others": found,
+            "strata": {
+                kind: {name: {r: asdict(a) for r, a in group.items()} for name, group in groups.items()}
+                for kind, groups in strata.items()
+            },
+        }
     if as_json:
         print_json(report)
     else:
         print_preference(report)
 
 
+_NAMES = {
+    "reward": "implicit reward (policy − reference)",
+    "log_prob": "log-prob",
+    "log_prob_per_token": "log-prob per token",
+    "reward_model": "reward model",
+    "longer_wins": "baseline: the longer answer wins",
+    "rule_judge": "baseline: the rule judge's total",
+}
+
+
 def print_preference(report: dict[str, Any]) -> None:
-    """Print a PreferenceReport for people."""
-    names = {
-        "reward": "implicit reward (policy − reference)",
-        "log_prob": "log-prob",
-        "log_prob_per_token": "log-prob per token",
-        "longer_wins": "baseline: the longer answer wins",
-    }
+    """Print accuracies for people: overall, then one table a kind of stratum."""
+    overall = {**report, **report["others"]}
+    names = [name for name in _NAMES if overall.get(name) is not None]
     rows = []
-    for key, name in names.items():
-        found = report[key]
-        if found is not None:
-            interval = f"{found['low']:.3f}-{found['high']:.3f}"
-            rows.append((name, f"{found['value']:.3f}", interval, found["ties"]))
+    for name in names:
+        found = overall[name]
+        rows.append((_NAMES[name], f"{found['value']:.3f}", f"{found['low']:.3f}-{found['high']:.3f}", found["ties"]))
     skipped = f" ({report['skipped']} longer than the model's context left out)" if report["skipped"] else ""
     print_table(("prefers chosen by", "accuracy", "95 % interval", "ties"), rows, f"{report['pairs']} pairs{skipped}")
+    for kind, groups in report["strata"].items():
+        header = [f"{group} ({found['longer_wins']['pairs']})" for group, found in groups.items()]
+        cells = [(_NAMES[name], *(f"{found[name]['value']:.3f}" for found in groups.values())) for name in names]
+        print()
+        print_table((f"by {kind} (pairs)", *header), cells)

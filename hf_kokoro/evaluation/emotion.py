@@ -54,18 +54,19 @@ class EmotionReport:
 def read_answer(text: str) -> Answer:
     """Map free text to a label by English name, Japanese name or alias.
 
-    First the whole text, then its parts between punctuation and spaces, then names inside longer words (the
-    longest first, so 不承認 is never 承認). Two different labels at one step are no label: nothing is guessed.
+    The whole text may be a name; else every name in it is looked for: as a part between punctuation and spaces,
+    or inside longer words (the longest first, so 不承認 is never 承認). Two different labels are no label:
+    nothing is guessed.
     """
     whole = emotion_name(text)
     if whole is not None:
         return Answer(whole, "whole")
     folded = comparison_key(text)
-    found = {name for part in _PARTS.split(folded) if (name := emotion_name(part))}
-    how = "part"
-    if not found:
-        found, how = {_labels()[match] for match in _inside().findall(folded)}, "inside"
-    return Answer(found.pop(), how) if len(found) == 1 else Answer(None, "none")
+    parts = {name for part in _PARTS.split(folded) if (name := emotion_name(part))}
+    found = parts | {_labels()[match] for match in _inside().findall(folded)}
+    if len(found) != 1:
+        return Answer(None, "none")
+    return Answer(found.pop(), "part" if parts else "inside")
 
 
 def read_emotion_rows(path: str | Path) -> list[tuple[str, Answer]]:

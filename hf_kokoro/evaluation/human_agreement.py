@@ -180,7 +180,7 @@ def _correlation(first: Matrix, second: Matrix) -> tuple[float | None, float | N
 
 @dataclass(frozen=True)
 class PairwiseReport:
-    """Majority verdicts of a system against another: an item is won or lost by more than half its judges, else a tie."""
+    """One system against another: an item is won or lost by more than half of its judges, else a tie."""
 
     items: int
     win: int

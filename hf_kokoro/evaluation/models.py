@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,12 @@ def load_causal_lm(path: str | Path, *, dtype: str = "float32", four_bit: bool =
     try:
         import torch
         from transformers import AutoModelForCausalLM, BitsAndBytesConfig
+        from transformers.utils import logging as transformers_logging
     except ImportError as error:
         raise MissingExtraError(error.name or "transformers", "train", "running a model") from None
+    if not sys.stderr.isatty():
+        # the library draws its bar of loaded weights into pipes too
+        transformers_logging.disable_progress_bar()
     options: dict[str, Any] = {"dtype": dtype}
     if torch.cuda.is_available():
         options["device_map"] = {"": 0}

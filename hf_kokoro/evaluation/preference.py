@@ -10,23 +10,29 @@ before training policy and reference are equal, every reward is a tie and the ac
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ..errors import UsageError
 from .models import load_causal_lm
+from .preference_scorers import Scorer
+from .preference_strata import strata
+
+Sides = tuple[list[float], list[float]]
+"""One value for each chosen and for each rejected answer."""
 
 
 @dataclass(frozen=True)
 class Accuracy:
-    """Share of pairs with chosen above rejected, ties as half; `low`/`high` are the 95 % Wilson interval."""
+    """Share of `pairs` with chosen above rejected, ties as half; `low`/`high` are the 95 % Wilson interval."""
 
     value: float
     ties: int
     low: float
     high: float
+    pairs: int
 
 
 @dataclass(frozen=True)
@@ -50,6 +56,10 @@ class PreferenceReport:
     log_prob: Accuracy
     log_prob_per_token: Accuracy
     longer_wins: Accuracy
+    others: dict[str, Accuracy] = field(default_factory=dict)
+    """By name, of the scorers given beside the policy (`preference_scorers`)."""
+    strata: dict[str, dict[str, dict[str, Accuracy]]] = field(default_factory=dict)
+    """Kind of stratum, its name, then every accuracy above within it (`preference_strata`)."""
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -62,6 +72,8 @@ def evaluate_preference(
     *,
     batch_size: int = 8,
     max_length: int | None = None,
+    scorers: Mapping[str, Scorer] | None = None,
+    seen_therapists: Collection[str] | None = None,
 ) -> PreferenceReport:
     """Load `model` (and `reference`) from a folder or Hub id and measure on `pairs`.
 
@@ -72,7 +84,16 @@ def evaluate_preference(
     policy = load_causal_lm(model)
     tokenizer = AutoTokenizer.from_pretrained(str(model))
     other = None if reference is None else load_causal_lm(reference)
-    return preference_accuracy(pairs, policy, tokenizer, other, batch_size=batch_size, max_length=max_length)
+    return preference_accuracy(
+        pairs,
+        policy,
+        tokenizer,
+        other,
+        batch_size=batch_size,
+        max_length=max_length,
+        scorers=scorers,
+        seen_therapists=seen_therapists,
+    )
 
 
 def preference_accuracy(
@@ -83,6 +104,8 @@ def preference_accuracy(
     *,
     batch_size: int = 8,
     max_length: int | None = None,
+    scorers: Mapping[str, Scorer] | None = None,
+    seen_therapists: Collection[str] | None = None,
 ) -> PreferenceReport:
     """Measure loaded models on pairs with `prompt`, `chosen`, `rejected` (messages or strings).
 
@@ -94,31 +117,64 @@ def preference_accuracy(
     tokens = [pair_tokens(tokenizer, row) for row in rows]
     fits = [limit is None or max(len(p) + len(c), len(p) + len(r)) <= limit for p, c, r in tokens]
     kept = [pair for pair, ok in zip(tokens, fits, strict=True) if ok]
+    measured = [row for row, ok in zip(rows, fits, strict=True) if ok]
     if not kept:
         raise UsageError(f"pairs: got {len(rows)}, none within {limit} tokens; allowed: at least one pair that fits")
     scored = score_pairs(policy, kept, tokenizer.pad_token_id or 0, batch_size)
     base = _reference_log_probs(policy, reference, kept, tokenizer.pad_token_id or 0, batch_size)
-    reward, margin = None, None
-    if base is not None:
-        chosen = _difference(scored.chosen, base.chosen)
-        rejected = _difference(scored.rejected, base.rejected)
-        reward = accuracy(chosen, rejected)
-        margin = math.fsum(_difference(chosen, rejected)) / len(kept)
-    lengths = [
-        (_characters(row["chosen"]), _characters(row["rejected"])) for row, ok in zip(rows, fits, strict=True) if ok
-    ]
-    return PreferenceReport(
-        pairs=len(kept),
-        skipped=len(rows) - len(kept),
-        reward=reward,
-        reward_margin=margin,
-        log_prob=accuracy(scored.chosen, scored.rejected),
-        log_prob_per_token=accuracy(
+    readings: dict[str, Sides] = {
+        "log_prob": (scored.chosen, scored.rejected),
+        "log_prob_per_token": (
             _per_token(scored.chosen, scored.chosen_tokens),
             _per_token(scored.rejected, scored.rejected_tokens),
         ),
-        longer_wins=accuracy([c for c, _ in lengths], [r for _, r in lengths]),
+    }
+    others = scorer_readings(measured, scorers or {})
+    readings["longer_wins"] = others.pop("longer_wins")
+    margin = None
+    if base is not None:
+        chosen, rejected = _difference(scored.chosen, base.chosen), _difference(scored.rejected, base.rejected)
+        readings = {"reward": (chosen, rejected), **readings}
+        margin = math.fsum(_difference(chosen, rejected)) / len(kept)
+    return PreferenceReport(
+        pairs=len(kept),
+        skipped=len(rows) - len(kept),
+        reward=accuracy(*readings["reward"]) if "reward" in readings else None,
+        reward_margin=margin,
+        log_prob=accuracy(*readings["log_prob"]),
+        log_prob_per_token=accuracy(*readings["log_prob_per_token"]),
+        longer_wins=accuracy(*readings["longer_wins"]),
+        others={name: accuracy(*sides) for name, sides in others.items()},
+        strata=stratum_accuracies(measured, {**readings, **others}, seen_therapists),
     )
+
+
+def scorer_readings(pairs: Sequence[Mapping[str, Any]], scorers: Mapping[str, Scorer]) -> dict[str, Sides]:
+    """What scorers say of each side of each pair, and its length in characters as `longer_wins`."""
+
+    def length(pair: Mapping[str, Any], side: str) -> float:
+        return float(_characters(pair[side]))
+
+    return {
+        name: ([score(pair, "chosen") for pair in pairs], [score(pair, "rejected") for pair in pairs])
+        for name, score in {"longer_wins": length, **scorers}.items()
+    }
+
+
+def stratum_accuracies(
+    pairs: Sequence[Mapping[str, Any]], readings: Mapping[str, Sides], seen_therapists: Collection[str] | None
+) -> dict[str, dict[str, dict[str, Accuracy]]]:
+    """Every reading's accuracy within every stratum."""
+    return {
+        kind: {
+            name: {
+                reading: accuracy([chosen[i] for i in places], [rejected[i] for i in places])
+                for reading, (chosen, rejected) in readings.items()
+            }
+            for name, places in groups.items()
+        }
+        for kind, groups in strata(pairs, seen_therapists).items()
+    }
 
 
 def accuracy(chosen: Sequence[float], rejected: Sequence[float]) -> Accuracy:
@@ -130,7 +186,7 @@ def accuracy(chosen: Sequence[float], rejected: Sequence[float]) -> Accuracy:
     z = 1.959964
     centre = (share + z * z / (2 * total)) / (1 + z * z / total)
     half = z * math.sqrt(share * (1 - share) / total + z * z / (4 * total * total)) / (1 + z * z / total)
-    return Accuracy(share, ties, max(0.0, centre - half), min(1.0, centre + half))
+    return Accuracy(share, ties, max(0.0, centre - half), min(1.0, centre + half), total)
 
 
 def score_pairs(

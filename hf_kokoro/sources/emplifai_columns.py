@@ -99,9 +99,7 @@ def check_columns(columns: Columns) -> None:
         if name not in FIELDS:
             near = difflib.get_close_matches(name, FIELDS, n=1)
             meant = f"; did you mean '{near[0]}'?" if near else ""
-            raise UsageError(
-                f"columns: unknown field {describe(name, show=True)}{meant}; known: {', '.join(FIELDS)}"
-            )
+            raise UsageError(f"columns: unknown field {describe(name, show=True)}{meant}; known: {', '.join(FIELDS)}")
 
 
 def is_foreign(header: tuple[str, ...], columns: Columns) -> bool:
@@ -109,9 +107,7 @@ def is_foreign(header: tuple[str, ...], columns: Columns) -> bool:
     return not any(column_key(name) in _BY_KEY or name in columns.values() for name in header)
 
 
-def match_columns(
-    where: str, header: tuple[str, ...], columns: Columns, faults: Faults
-) -> dict[str, str] | None:
+def match_columns(where: str, header: tuple[str, ...], columns: Columns, faults: Faults) -> dict[str, str] | None:
     """Map fields to header names; None after adding every fault of this header (missing, twice).
 
     Four utterance columns are preferred to one column of turns where a table has both.
@@ -148,12 +144,8 @@ def _missing(where: str, header: tuple[str, ...], found: Mapping[str, str]) -> I
     if "turns" in found:
         return
     if missing := [name for name in UTTERANCES if name not in found]:
-        allowed = (
-            "patient_1, supporter_1, patient_2, supporter_2 (患者1, 支援者1, ...), or one column: turns, 対話"
-        )
-        yield Fault(
-            where, "utterances", f"{seen}; no {', '.join(missing)}", allowed, "rename them, or pass columns="
-        )
+        allowed = "patient_1, supporter_1, patient_2, supporter_2 (患者1, 支援者1, ...), or one column: turns, 対話"
+        yield Fault(where, "utterances", f"{seen}; no {', '.join(missing)}", allowed, "rename them, or pass columns=")
 
 
 def _utterance_aliases() -> Iterator[tuple[str, str]]:

@@ -90,18 +90,14 @@ def _marked(cell: Any) -> list[tuple[str | None, Any]]:
         got = f"text of {len(cell)} characters that does not start with a speaker mark"
         raise TurnsError("turns", got, "患者：... 支援者：... 患者：... 支援者：...")
     ends = [mark.start() for mark in marks[1:]] + [len(cell)]
-    return [
-        (speaker_name(m[1] or m[2]), cell[m.end() : end].strip()) for m, end in zip(marks, ends, strict=True)
-    ]
+    return [(speaker_name(m[1] or m[2]), cell[m.end() : end].strip()) for m, end in zip(marks, ends, strict=True)]
 
 
 def _text(field: str, cell: Any) -> str:
     if not isinstance(cell, str):
         raise TurnsError(field, describe(cell), "text")
     if not cell.strip():
-        raise TurnsError(
-            field, "a blank cell" if not field.startswith("turns") else "a blank utterance", "text"
-        )
+        raise TurnsError(field, "a blank cell" if not field.startswith("turns") else "a blank utterance", "text")
     return cell
 
 

@@ -35,9 +35,7 @@ def is_table(name: str) -> bool:
     return path.suffix.lower() in SUFFIXES and not hidden
 
 
-def read_table(
-    name: str, data: bytes, faults: Faults, *, fallback: str | None = "cp932"
-) -> Iterator[TableRow]:
+def read_table(name: str, data: bytes, faults: Faults, *, fallback: str | None = "cp932") -> Iterator[TableRow]:
     """Yield the records of one file in order; whatever is wrong goes to `faults`.
 
     Rows are counted as a spreadsheet shows them (the header is row 1); JSON Lines by line, JSON and
@@ -54,9 +52,7 @@ def read_table(
     elif suffix == ".parquet":
         yield from _read_parquet(name, data, faults)
     elif suffix not in SUFFIXES:
-        faults.add(
-            Fault(name, "", f"a file of type '{suffix}'", ", ".join(SUFFIXES), "save it as one of these")
-        )
+        faults.add(Fault(name, "", f"a file of type '{suffix}'", ", ".join(SUFFIXES), "save it as one of these"))
     else:
         text = decode(name, data, faults, fallback=fallback)
         if text is None:
@@ -78,10 +74,7 @@ def _read_csv(name: str, text: str, tabs: bool, faults: Faults) -> Iterator[Tabl
         for number, cells in enumerate(reader, 1):
             where = f"{name} row {number}"
             if header is None:
-                if (
-                    any(cell.strip() for cell in cells)
-                    and (header := header_of(where, cells, faults)) is None
-                ):
+                if any(cell.strip() for cell in cells) and (header := header_of(where, cells, faults)) is None:
                     return
             elif row := record(where, header, cells, faults):
                 yield row

@@ -58,9 +58,7 @@ def _too_large(name: str, data: bytes, faults: Faults) -> bool:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             size = sum(info.file_size for info in archive.infolist())
     except zipfile.BadZipFile:
-        faults.add(
-            Fault(name, "", "bytes that are not a workbook", "an .xlsx workbook", "get the file again")
-        )
+        faults.add(Fault(name, "", "bytes that are not a workbook", "an .xlsx workbook", "get the file again"))
         return True
     if size > UNPACKED_LIMIT:
         faults.add(Fault(name, "", f"{size} bytes after unpacking", f"at most {UNPACKED_LIMIT}"))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
 
-from hf_kokoro.errors import UsageError
+from hf_kokoro.errors import SourceError, UsageError
 from hf_kokoro.evaluation.preference import (
     accuracy,
     evaluate_preference,
@@ -17,6 +18,7 @@ from hf_kokoro.evaluation.preference import (
     preference_accuracy,
     score_pairs,
 )
+from hf_kokoro.evaluation.preference_scorers import reward_scorer, rule_scorer
 from hf_kokoro.training.tiny import build_tiny_model
 
 
@@ -123,3 +125,65 @@ def test_no_pair_at_all_is_an_error() -> None:
 def test_strings_and_messages_are_both_accepted(tiny: str) -> None:
     report = evaluate_preference([{"prompt": "what helps ", "chosen": "rest", "rejected": "sleep"}], tiny)
     assert report.pairs == 1
+
+
+def test_accuracies_within_strata_add_up_to_the_overall_one(tiny: str) -> None:
+    names = [("a", "b"), ("a", "x"), ("x", "y"), ("b", "a")]
+    pairs = [
+        {**_pair("rest now", "no"), "margin": margin, "chosen_therapist": one, "rejected_therapist": other}
+        for margin, (one, other) in zip((1.0, 2.0, 5.0, 9.0), names, strict=True)
+    ]
+    report = evaluate_preference(pairs, tiny, scorers={"margin": lambda pair, side: 1.0}, seen_therapists={"a", "b"})
+    assert {name: found["log_prob"].pairs for name, found in report.strata["margin"].items()} == {
+        "1-2": 2,
+        "3-5": 1,
+        "6-13": 1,
+    }
+    groups = report.strata["therapists"]
+    assert {name: found["longer_wins"].pairs for name, found in groups.items()} == {
+        "both seen": 2,
+        "one seen": 1,
+        "none seen": 1,
+    }
+    for reading in ("log_prob", "longer_wins"):
+        total = sum(found[reading].value * found[reading].pairs for found in groups.values())
+        assert total / 4 == pytest.approx(getattr(report, reading).value)
+    assert (report.others["margin"].value, report.others["margin"].ties) == (0.5, 4)
+
+
+def test_the_rule_judge_prefers_the_answer_with_more_of_its_cues() -> None:
+    score = rule_scorer()
+    pair = _pair(
+        "It sounds like you feel worn out and alone with this. What do you think would help you most?",
+        "You must stop being lazy. Just get over it.",
+    )
+    assert score(pair, "chosen") > score(pair, "rejected")
+    plain = {"prompt": "what helps", "chosen": pair["chosen"][0]["content"], "rejected": "x"}
+    assert score(plain, "chosen") == score(pair, "chosen")
+
+
+def test_a_reward_models_score_is_its_head_on_the_last_token(tiny: str, tmp_path: Path) -> None:
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    torch.manual_seed(0)
+    model = AutoModelForSequenceClassification.from_pretrained(tiny, num_labels=1)
+    tokenizer = AutoTokenizer.from_pretrained(tiny)
+    model.save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    pair = _pair("rest now", "no")
+    text = tokenizer.apply_chat_template(pair["prompt"] + pair["chosen"], tokenize=False)
+    ids = tokenizer(text, return_tensors="pt", add_special_tokens=False)["input_ids"]
+    with torch.no_grad():
+        hidden = model.model(input_ids=ids).last_hidden_state[0, -1]
+    assert reward_scorer(tmp_path)(pair, "chosen") == pytest.approx(float(model.score(hidden)[0]), abs=1e-5)
+
+
+def test_a_classifier_with_several_outputs_is_no_reward_model(tiny: str, tmp_path: Path) -> None:
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    AutoModelForSequenceClassification.from_pretrained(tiny, num_labels=3).save_pretrained(tmp_path)
+    AutoTokenizer.from_pretrained(tiny).save_pretrained(tmp_path)
+    with pytest.raises(UsageError, match="has 3 outputs; allowed: one"):
+        reward_scorer(tmp_path)
+    with pytest.raises(SourceError, match="can't be loaded"):
+        reward_scorer(tmp_path / "nothing")

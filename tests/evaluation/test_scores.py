@@ -96,7 +96,9 @@ def test_the_same_score_given_twice_and_a_whole_decimal_are_read() -> None:
     assert read_scores("D2: 4\n尊重されたと感じた: 4.0").scores == {"felt_respected": 4}
 
 
-@pytest.mark.parametrize("text", ["Ｆｅｌｔ＿Ｒｅｓｐｅｃｔｅｄ", "尊重された と感じた。", "ｄ２", "felt-respected", "D2"])
+@pytest.mark.parametrize(
+    "text", ["Ｆｅｌｔ＿Ｒｅｓｐｅｃｔｅｄ", "尊重された と感じた。", "ｄ２", "felt-respected", "D2"]
+)
 def test_item_names_are_matched_with_width_case_and_marks_folded(text: str) -> None:
     assert item_name(text) == "felt_respected"
 

@@ -57,6 +57,8 @@ def dialogues(
     from ..evaluation.two_turn import read_generated
 
     kind = runs.one_of(predictions=predictions, model=model)
+    if kind == "predictions":
+        runs.not_with(kind, source=source)
     for status in retry or []:
         if status not in UNSCORED:
             raise UsageError(f"--retry {status}: allowed: {', '.join(UNSCORED)}")

@@ -57,6 +57,7 @@ def emotion(
         predictions = run.write(_prompts(rows))
     else:
         runs.no_options(context.args)
+        runs.not_with(kind, source=source, split=split, limit=limit)
     answers = read_emotion_rows(predictions or Path())
     report = emotion_report(answers)
     found: dict[str, Any] = {**report.to_dict(), "similarity": _similarity(answers, fasttext, bert, names)}

@@ -79,6 +79,7 @@ def generation(
         raise UsageError("--per-sample: give --out too, the folder to write per_sample.jsonl in")
     if kind == "predictions":
         runs.no_options(context.args)
+        runs.not_with(kind, source=source, split=split, limit=limit)
         streams = _given(predictions or [])
     elif kind == "baseline":
         streams = [(f"{baseline} replies", _baseline(context, baseline or "", source, config, split, seed, limit))]

@@ -70,6 +70,7 @@ def preference(
                 for kind, groups in strata.items()
             },
         }
+    report["labelled_by"] = sorted({row["judge_model"] for row in rows})
     if as_json:
         print_json(report)
     else:
@@ -96,6 +97,8 @@ def print_preference(report: dict[str, Any]) -> None:
         rows.append((_NAMES[name], f"{found['value']:.3f}", f"{found['low']:.3f}-{found['high']:.3f}", found["ties"]))
     skipped = f" ({report['skipped']} longer than the model's context left out)" if report["skipped"] else ""
     print_table(("prefers chosen by", "accuracy", "95 % interval", "ties"), rows, f"{report['pairs']} pairs{skipped}")
+    if any(judge.startswith("rule-based/") for judge in report["labelled_by"]):
+        print("the rule judge made labels of these pairs itself: its accuracy on them means nothing")
     for kind, groups in report["strata"].items():
         header = [f"{group} ({found['longer_wins']['pairs']})" for group, found in groups.items()]
         cells = [(_NAMES[name], *(f"{found[name]['value']:.3f}" for found in groups.values())) for name in names]

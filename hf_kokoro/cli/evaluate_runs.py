@@ -86,6 +86,13 @@ def one_of(**given: Any) -> str:
     return names[0]
 
 
+def not_with(kind: str, **given: Any) -> None:
+    """Raise UsageError for an option that would have no effect beside `--kind`."""
+    for name, value in given.items():
+        if value is not None:
+            raise UsageError(f"--{name}: has no effect with --{kind}; leave it out")
+
+
 def load_rows(
     name: str, config: str, source: str | None, split: str, arguments: Sequence[str], limit: int | None, **more: Any
 ) -> Any:

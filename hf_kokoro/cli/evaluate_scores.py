@@ -51,6 +51,8 @@ def scores(
 
     kind = runs.one_of(predictions=predictions, model=model, baselines=baselines)
     seeds = seed or [42]
+    if kind != "model":
+        runs.not_with(kind, limit=limit)
     if kind == "model":
         predictions = _written(context, model or [], source, seeds, out, limit, batch_size, max_new_tokens,
                                max_prompt_tokens, four_bit)  # fmt: skip

@@ -143,6 +143,7 @@ def test_a_faulty_predictions_file_is_refused_by_line_and_field(
         (("--baseline", "reference", "--per-sample"), "give --out too"),
         (("--baseline", "reference", "--config", "dialogues"), "next_turn, turns"),
         (("--model", "m"), "give --out too"),
+        (("--predictions", "p.jsonl"), "--source: has no effect with --predictions"),
         (("--model", "m", "--config", "turns"), "next_turn, response_generation"),
     ],
 )
@@ -254,3 +255,27 @@ def test_pairwise_preferences_are_counted_by_majority(invoke: Invoke, tmp_path: 
     assert json.loads(result.stdout)["pairwise"] == {
         "items": 2, "win": 1, "lose": 0, "tie": 1, "judges_per_item": 2.5,
     }  # fmt: skip
+
+
+def test_preference_without_a_policy_measures_the_baselines_and_a_reward_model(
+    invoke: Invoke, tiny_lm: Path, tmp_path: Path
+) -> None:
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    rows = Path(__file__).parent.parent / "builders" / "rows.jsonl"
+    AutoModelForSequenceClassification.from_pretrained(tiny_lm, num_labels=1).save_pretrained(tmp_path / "rm")
+    AutoTokenizer.from_pretrained(tiny_lm).save_pretrained(tmp_path / "rm")
+    words = ("--source", rows, "--split", "train", "--limit", 4, "--reward-model", tmp_path / "rm")
+    result = invoke("evaluate", "preference", *words, "--json")
+    assert result.exit_code == 0, result.output
+    report = json.loads(result.stdout)
+    assert report["pairs"] == 4
+    assert {*report["others"]} == {"reward_model", "rule_judge"}
+    assert sum(group["rule_judge"]["pairs"] for group in report["strata"]["margin"].values()) == 4
+    # measured on training pairs, so both therapists are always known
+    assert {*report["strata"]["therapists"]} == {"both seen"}
+    table = invoke("evaluate", "preference", *words)
+    assert "by therapists (pairs)" in table.output
+    assert "its accuracy on them means nothing" in table.output
+    wrong = invoke("evaluate", "preference", "--source", rows, "--reference", tiny_lm)
+    assert isinstance(wrong.exception, UsageError)

@@ -174,8 +174,8 @@ def test_a_reward_models_score_is_its_head_on_the_last_token(tiny: str, tmp_path
     text = tokenizer.apply_chat_template(pair["prompt"] + pair["chosen"], tokenize=False)
     ids = tokenizer(text, return_tensors="pt", add_special_tokens=False)["input_ids"]
     with torch.no_grad():
-        hidden = model.model(input_ids=ids).last_hidden_state[0, -1]
-    assert reward_scorer(tmp_path)(pair, "chosen") == pytest.approx(float(model.score(hidden)[0]), abs=1e-5)
+        expected = model.score(model.model(input_ids=ids).last_hidden_state[0, -1]).item()
+    assert reward_scorer(tmp_path)(pair, "chosen") == pytest.approx(expected, abs=1e-5)
 
 
 def test_a_classifier_with_several_outputs_is_no_reward_model(tiny: str, tmp_path: Path) -> None:

@@ -128,8 +128,12 @@ def _file_set(config: ConfigCard) -> dict[str, Any]:
         "name": f"files-{config.name}",
         "containedIn": {"@id": "repo"},
         "encodingFormat": "application/jsonlines",
-        "includes": list(config.data_files.values()),
+        "includes": [pattern for found in config.data_files.values() for pattern in _patterns(found)],
     }
+
+
+def _patterns(found: str | Sequence[str]) -> Sequence[str]:
+    return [found] if isinstance(found, str) else found
 
 
 def _record_set(config: ConfigCard) -> dict[str, Any]:

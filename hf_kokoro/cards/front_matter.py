@@ -24,14 +24,16 @@ class CardError(KokoroError):
 
 @dataclass(frozen=True)
 class ConfigCard:
-    """One config of a published repo: its features and, in order, split to the file pattern that holds it.
+    """One config of a published repo: its features and, in order, split to the file pattern or patterns that hold it.
+
+    `datasets` reads several patterns one after another, and the files of one pattern by name.
 
     `rows` maps splits to row counts; None for data that grows, whose counts are never pinned.
     """
 
     name: str
     features: Features
-    data_files: Mapping[str, str]
+    data_files: Mapping[str, str | Sequence[str]]
     rows: Mapping[str, int] | None = None
     default: bool = False
     stamp: str = ""
@@ -56,7 +58,10 @@ def configs_metadata(configs: Sequence[ConfigCard]) -> dict[str, Any]:
     """
     entries = []
     for config in configs:
-        files = [{"split": split, "path": path} for split, path in config.data_files.items()]
+        files = [
+            {"split": split, "path": path if isinstance(path, str) else list(path)}
+            for split, path in config.data_files.items()
+        ]
         entry: dict[str, Any] = {"config_name": config.name, "data_files": files}
         entries.append({**entry, "default": True} if config.default else entry)
     data = DatasetCardData()

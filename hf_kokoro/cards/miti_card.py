@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from ..hub.segments import Series
 from ..schema.miti_st import (
     DATA_PATH,
     LICENSE,
@@ -22,7 +23,7 @@ from .facts import MitiFacts, mean, median
 from .front_matter import ConfigCard, configs_metadata, join_card, merge_metadata, size_category, split_card
 from .templates import fill, keep_hand_written, template
 
-DATA_GLOB = DATA_PATH.replace(".jsonl", "*.jsonl")
+DATA_FILES = Series(DATA_PATH).patterns
 RULE_JUDGE_PREFIX = "rule-based/"
 LOCAL_NAME = "path/to/this/folder"
 """Stands in the loading examples of a card that has no repo id yet."""
@@ -35,10 +36,10 @@ MITI_FIGURES = {
 }
 
 
-def miti_configs(data_glob: str = DATA_GLOB, stamp: str = "") -> list[ConfigCard]:
-    """The configs of a MITI-ST repo; `data_glob` takes in every segment of the growing file."""
+def miti_configs(data_files: Sequence[str] = DATA_FILES, stamp: str = "") -> list[ConfigCard]:
+    """The configs of a MITI-ST repo; `data_files` are patterns of the growing file's segments, oldest first."""
     return [
-        ConfigCard("default", ROWS_FEATURES, {"train": data_glob}, default=True, stamp=stamp),
+        ConfigCard("default", ROWS_FEATURES, {"train": data_files}, default=True, stamp=stamp),
         ConfigCard("pairs", pairs_features(True), {"train": PAIRS_PATH}),
         ConfigCard("unpaired", unpaired_features(True), {"train": UNPAIRED_PATH}),
     ]
@@ -49,7 +50,7 @@ def render_miti_card(
     existing: str | None = None,
     *,
     repo: str = LOCAL_NAME,
-    data_glob: str = DATA_GLOB,
+    data_files: Sequence[str] = DATA_FILES,
     stamp: str = "",
     figures: Sequence[str] = (),
     agreement: str | None = None,
@@ -79,10 +80,10 @@ def render_miti_card(
         "growth": _growth(facts, old_body, today or datetime.now(UTC).date().isoformat()),
     }
     body = keep_hand_written(fill(template("miti_st_dpo"), values), old_body or None)
-    return join_card(merge_metadata(old_data, _metadata(facts, data_glob, stamp)), body)
+    return join_card(merge_metadata(old_data, _metadata(facts, data_files, stamp)), body)
 
 
-def _metadata(facts: MitiFacts, data_glob: str, stamp: str) -> dict[str, Any]:
+def _metadata(facts: MitiFacts, data_files: Sequence[str], stamp: str) -> dict[str, Any]:
     rule_judged = all(judge.startswith(RULE_JUDGE_PREFIX) for judge in facts.judges)
     return {
         "pretty_name": "Counsel-chat MITI-ST preference pairs",
@@ -104,7 +105,7 @@ def _metadata(facts: MitiFacts, data_glob: str, stamp: str) -> dict[str, Any]:
             "empathy",
             "mental-health",
         ],
-        **configs_metadata(miti_configs(data_glob, stamp)),
+        **configs_metadata(miti_configs(data_files, stamp)),
     }
 
 

@@ -25,7 +25,7 @@ from .croissant import CROISSANT_PATH, check_croissant, render_croissant
 from .derived import derive
 from .figures import miti_st_figures
 from .front_matter import CardError
-from .miti_card import DATA_GLOB, LOCAL_NAME, growth_date, miti_configs, render_miti_card
+from .miti_card import DATA_FILES, LOCAL_NAME, growth_date, miti_configs, render_miti_card
 
 DATASET = "miti_st_dpo"
 
@@ -65,7 +65,7 @@ def write_card(
     place, series = resolve_target(target), Series(DATA_PATH)
     repo = getattr(place, "repo_id", LOCAL_NAME)
     compared = None if agreement is None else read_agreement(Path(agreement))
-    options = CardOptions(repo, series.glob, figures, today, croissant, compared)
+    options = CardOptions(repo, series.patterns, figures, today, croissant, compared)
     with place.exclusive(readonly=check):
         return _write(place, series, options, check=check)
 
@@ -79,7 +79,7 @@ def card_files(growth: Growth, *, repo: str = LOCAL_NAME, figures: bool = True) 
         path: [*([growth.local[path]] if path in growth.local else []), growth.tails.get(path, b"")]
         for path in growth.series.ordered(growth.sizes)
     }
-    options = CardOptions(repo, growth.series.glob, figures)
+    options = CardOptions(repo, growth.series.patterns, figures)
     with TemporaryDirectory() as work:
         files = render_files(parts, growth.small.get(CARD_PATH), options, Path(work))[1]
         return {path: c.read_bytes() if isinstance(c, Path) else c for path, c in files.items()}
@@ -90,7 +90,7 @@ class CardOptions:
     """What a card needs to know beside the rows. `today` (ISO date) dates a new line of the growth table."""
 
     repo: str = LOCAL_NAME
-    data_glob: str = DATA_GLOB
+    data_files: Sequence[str] = DATA_FILES
     figures: bool = True
     today: str | None = None
     croissant: bool = False
@@ -111,7 +111,7 @@ def render_files(
         facts,
         _text(existing),
         repo=options.repo,
-        data_glob=options.data_glob,
+        data_files=options.data_files,
         # a repo's revision is part of the cache key already; only a folder needs the stamp
         stamp=data_stamp(_chunks(parts)) if options.repo == LOCAL_NAME else "",
         figures=tuple(drawn),
@@ -120,7 +120,7 @@ def render_files(
     )
     described: dict[str, bytes] = {}
     if options.croissant:
-        text = render_croissant(facts, miti_configs(options.data_glob), options.repo, growth_date(card))
+        text = render_croissant(facts, miti_configs(options.data_files), options.repo, growth_date(card))
         check_croissant(text)
         described = {CROISSANT_PATH: text.encode()}
     return facts.rows, {CARD_PATH: card.encode(), **files, **drawn, **described}

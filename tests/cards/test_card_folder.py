@@ -16,6 +16,7 @@ from huggingface_hub import DatasetCard
 
 import hf_kokoro as hk
 from hf_kokoro.cards import CardError, card_files, write_card
+from hf_kokoro.cards.check_files import folder_problems
 from hf_kokoro.cards.derived import fast_row_id
 from hf_kokoro.errors import RowError, UsageError
 from hf_kokoro.schema.miti_st import ROWS_FEATURES, pairs_features, row_id, unpaired_features
@@ -72,12 +73,49 @@ def _series() -> Any:
     return Series("data/pilot.jsonl")
 
 
-def test_segments_are_part_of_the_default_config(tmp_path: Path, rows: Rows, cache: str) -> None:
+@pytest.mark.parametrize("streaming", [False, True])
+def test_segments_load_in_the_order_they_grew_before_and_after_another_append(
+    tmp_path: Path, rows: Rows, cache: str, streaming: bool
+) -> None:
+    def loaded() -> list[str]:
+        options = {"streaming": True} if streaming else {"cache_dir": cache}
+        return [row["question_id"] for row in load(folder, **options)]
+
     folder = tmp_path / "repo"
     hk.append_rows(folder, rows(0, 4), segment_bytes=2500)
-    assert (folder / "data/pilot-00001.jsonl").exists()
+    assert sorted(file.name for file in (folder / "data").iterdir()) == ["pilot-00001.jsonl", "pilot.jsonl"]
     assert write_card(folder, figures=False).rows == 4
-    assert sorted(load(folder, cache_dir=cache)["question_id"]) == ["q0", "q1", "q2", "q3"]
+    assert folder_problems(folder) == []
+    assert loaded() == ["q0", "q1", "q2", "q3"]
+    hk.append_rows(
+        folder, rows(4, 7), segment_bytes=2500, extra_operations=lambda growth: card_files(growth, figures=False)
+    )
+    assert (folder / "data" / "pilot-00002.jsonl").exists()
+    assert loaded() == ["q0", "q1", "q2", "q3", "q4", "q5", "q6"]
+    assert write_card(folder, figures=False, check=True).changed == ()
+
+
+def test_a_card_without_segments_yet_has_no_problem_and_takes_in_those_to_come(
+    repo: Path, rows: Rows, cache: str
+) -> None:
+    assert folder_problems(repo) == []
+    before = (repo / "README.md").read_text()
+    hk.append_rows(repo, rows(3, 5), segment_bytes=2500)
+    assert [row["question_id"] for row in load(repo, cache_dir=cache)] == ["q0", "q1", "q2", "q3", "q4"]
+    (config, *_) = DatasetCard(before).data["configs"]
+    assert config["data_files"] == [{"split": "train", "path": ["data/pilot.jsonl", "data/pilot-*.jsonl"]}]
+
+
+def test_a_card_with_the_single_pattern_of_former_versions_is_renewed(repo: Path, rows: Rows, cache: str) -> None:
+    card = repo / "README.md"
+    former = re.sub(
+        r"path:\n +- data/pilot.jsonl\n +- data/pilot-\*.jsonl", "path: data/pilot*.jsonl", card.read_text()
+    )
+    assert "path: data/pilot*.jsonl" in former
+    card.write_text(former)
+    hk.append_rows(repo, rows(3, 5), segment_bytes=2500)
+    assert "README.md" in write_card(repo, figures=False).changed
+    assert [row["question_id"] for row in load(repo, cache_dir=cache)] == ["q0", "q1", "q2", "q3", "q4"]
 
 
 def test_derived_configs_are_those_of_the_builder(repo: Path, cache: str) -> None:

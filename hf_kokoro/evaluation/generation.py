@@ -131,10 +131,10 @@ def count_system(
 
 
 def generation_report(system: SystemCounts, draws: int = DRAWS, seed: int = SEED) -> GenerationReport:
-    """The figures of a counted system. `draws=0` leaves the intervals out."""
+    """The figures of a counted system. `draws=0` leaves the intervals out, and so does a single group."""
     table = system.table
     sums = table.sum(axis=0)
-    resampled = [overlap_metrics(row) for row in bootstrap_sums(table, draws, seed)] if draws else []
+    resampled = [overlap_metrics(row) for row in bootstrap_sums(table, draws, seed)] if len(table) > 1 else []
     metrics = {
         name: _figure(value, [draw[name] for draw in resampled]) for name, value in overlap_metrics(sums).items()
     }

@@ -154,3 +154,11 @@ def test_a_model_that_says_nothing_scores_zero_and_is_counted() -> None:
     report = generation_report(count_system(rows), draws=10)
     assert report.empty_predictions == 2
     assert {figure.value for figure in report.metrics.values()} == {0.0}
+
+
+def test_one_dialogue_alone_has_no_interval() -> None:
+    rows = [Prediction("はい", "ええ、はい", str(i), "the same dialogue") for i in range(3)]
+    report = generation_report(count_system(rows))
+    assert report.groups == 1
+    assert report.metrics["bleu1"].low is None
+    assert report.metrics["bleu1"].high is None

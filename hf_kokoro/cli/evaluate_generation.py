@@ -71,7 +71,6 @@ def generation(
 
     Example: hf-kokoro evaluate generation --predictions sft.jsonl --predictions base.jsonl --json
     """
-    from ..evaluation.generation import count_system
     from ..evaluation.predictions import read_predictions
 
     kind = runs.one_of(predictions=predictions, model=model, baseline=baseline)
@@ -93,19 +92,29 @@ def generation(
             limit,
         )
         streams = [(model or "", read_predictions(written))]
-    processes = workers or min(2, os.cpu_count() or 1)
-    systems = []
-    for number, (name, stream) in enumerate(streams):
-        with progress_bar(name) as progress, _per_sample(out if per_sample else None, number) as keep:
-            draw = partial(_draw, progress)
-            systems.append(count_system(stream, tokenizer, normalize, workers=processes, on_sample=keep, progress=draw))
-    names = [name for name, _ in streams]
-    report = _report(names, systems, bootstrap, seed)
+    systems = _counted(
+        streams, tokenizer, normalize, workers or min(2, os.cpu_count() or 1), out if per_sample else None
+    )
+    report = _report([name for name, _ in streams], systems, bootstrap, seed)
     runs.keep_report(out, report)
     if json_:
         print_json(report)
     else:
         _print(report)
+
+
+def _counted(
+    streams: list[tuple[str, Iterator[Prediction]]], tokenizer: str, normalize: str, workers: int, out: Path | None
+) -> list[SystemCounts]:
+    """Count each system's predictions; per-sample figures go to `out`, if there is one."""
+    from ..evaluation.generation import count_system
+
+    systems = []
+    for number, (name, stream) in enumerate(streams):
+        with progress_bar(name) as progress, _per_sample(out, number) as keep:
+            draw = partial(_draw, progress)
+            systems.append(count_system(stream, tokenizer, normalize, workers=workers, on_sample=keep, progress=draw))
+    return systems
 
 
 def _given(paths: list[Path]) -> list[tuple[str, Iterator[Prediction]]]:

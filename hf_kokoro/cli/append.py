@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .console import print_json
+from ..errors import UsageError
+from .console import print_error, print_json
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ..hub import AppendReport, ExtraFiles, Growth
-
-_CARD_MARK = b"<!-- yours:"
-"""What every card of `hf-kokoro card` has, and hardly any other: places for the owner's own text."""
+    from ..hub import AppendReport
+    from .growing import Growing
 
 
 def append(
-    rows: Annotated[Path, typer.Argument(help="JSON Lines file of new rows, as written by `pair`.")],
     to: Annotated[str, typer.Option("--to", help="./folder, user/repo or hf://datasets/user/repo@branch.")],
+    rows: Annotated[
+        Path | None, typer.Argument(help="JSON Lines file of new rows, as written by `pair`.", show_default=False)
+    ] = None,
     path: Annotated[str, typer.Option(help="The growing file inside the target.")] = "data/pilot.jsonl",
     skip_invalid: Annotated[
         bool,
@@ -43,6 +44,17 @@ def append(
         bool | None,
         typer.Option("--card/--no-card", help="Renew the card in the same commit (default: if `card` wrote it)."),
     ] = None,
+    watch: Annotated[
+        Path | None, typer.Option(help="Instead of rows: follow this verdict journal while `judge` writes it.")
+    ] = None,
+    every: Annotated[int, typer.Option(min=1, help="--watch: append after so many new verdicts.")] = 50,
+    poll_seconds: Annotated[float, typer.Option(min=0, help="--watch: time between looks.")] = 5.0,
+    once: Annotated[bool, typer.Option("--once", help="--watch: append what is complete now, and end.")] = False,
+    source: Annotated[str | None, typer.Option(help="--watch: where the texts are, as for `pair`.")] = None,
+    judge_model: Annotated[
+        str | None, typer.Option(help="--watch: whose verdicts, if the journal holds several judges'.")
+    ] = None,
+    min_answers: Annotated[int, typer.Option(min=2, help="--watch: least number of answers to a question.")] = 3,
     json_: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Add rows to a dataset that only ever grows: each row once, old bytes untouched, or no change at all.
@@ -53,10 +65,40 @@ def append(
     On the Hub a branch that others write to as well is no problem, and rows that can't be sent now are kept and
     sent first by the next append (see `hf-kokoro spool`).
 
+    With --watch rows are made from a journal instead, best against worst as `pair` makes them, while another
+    process judges: after every so many verdicts, after a minute (12 looks) without one, and on Ctrl-C, which ends it.
+
     Example: hf-kokoro append rows.jsonl --to user/my-pairs --segment-bytes 8000000
     """
     from ..hub import append_rows
+    from .growing import Growing, appender, card_hook
+    from .watching import watch as follow
 
+    hub: dict[str, Any] = {
+        "segment_bytes": segment_bytes,
+        "message": message,
+        "branch": branch,
+        "private": not public,
+        "spool": spool,
+    }
+    if watch is not None:
+        if rows is not None or skip_invalid or dry_run or pr:
+            raise UsageError("--watch makes its own rows: leave ROWS, --skip-invalid, --dry-run and --pr out")
+        growing = partial(
+            Growing,
+            watch,
+            append=appender(to, path, card, **hub),
+            judge_model=judge_model,
+            min_answers=min_answers,
+            every=every,
+            appended=_pass_over if json_ else _print_now,
+        )
+        _end_watch(follow(watch, source, growing, poll_seconds, once), json_)
+        return
+    if rows is None or once or source or judge_model:
+        raise UsageError(
+            "append: give a file of rows, or --watch JOURNAL (which --once, --source, --judge-model are for)"
+        )
     report = append_rows(
         to,
         rows,
@@ -64,13 +106,9 @@ def append(
         skip_invalid=skip_invalid,
         rejects=rejects,
         dry_run=dry_run,
-        segment_bytes=segment_bytes,
-        message=message,
-        branch=branch,
         pr=pr,
-        private=not public,
-        spool=spool,
-        extra_operations=_card_hook(to, path, card),
+        extra_operations=card_hook(to, path, card),
+        **hub,
     )
     if json_:
         print_json(asdict(report))
@@ -78,26 +116,26 @@ def append(
         _print(report)
 
 
-def _card_hook(to: str, path: str, wanted: bool | None) -> ExtraFiles | None:
-    """Renews card, derived configs and figures together with the rows, so that they never say old numbers."""
-    from importlib.util import find_spec
+def _end_watch(growing: Growing | None, as_json: bool) -> None:
+    """The last words of a watch; each append has had its own."""
+    if as_json:
+        print_json(growing.as_dict() if growing else {"added": 0, "appends": 0})
+    elif growing is None:
+        print("nothing to append: there was no journal yet")
+    elif growing.last is None and growing.failure is None:
+        print(growing.summary())
+    if growing is not None and growing.failure is not None:
+        print_error(growing.summary())
+        raise typer.Exit(1)
 
-    from ..cards import card_files
-    from ..hub import resolve_target
-    from ..schema.miti_st import DATA_PATH
 
-    if wanted is False or (wanted is None and path != DATA_PATH):
-        return None
-    repo = getattr(resolve_target(to), "repo_id", None)
+def _print_now(report: AppendReport) -> None:
+    _print(report)
+    sys.stdout.flush()
 
-    def files(growth: Growth) -> Mapping[str, bytes]:
-        card = growth.small.get("README.md", b"")
-        if wanted is None and _CARD_MARK not in card:
-            return {}
-        figures = find_spec("matplotlib") is not None and (wanted is True or b"assets/" in card)
-        return card_files(growth, repo=repo, figures=figures) if repo else card_files(growth, figures=figures)
 
-    return files
+def _pass_over(report: AppendReport) -> None:
+    """--json: one document at the end."""
 
 
 def _print(report: AppendReport) -> None:

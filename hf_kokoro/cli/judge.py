@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -38,6 +39,10 @@ def judge(
     repeat: Annotated[int, typer.Option(min=1, help="Judge each answer so many times (a retest).")] = 1,
     sample: Annotated[int | None, typer.Option(min=1, help="Only so many answers, drawn by --seed.")] = None,
     seed: Annotated[int, typer.Option(help="Decides --sample.")] = 42,
+    append_to: Annotated[
+        str | None, typer.Option(help="Grow this dataset meanwhile: ./folder, user/repo or hf://datasets/user/repo.")
+    ] = None,
+    every: Annotated[int, typer.Option(min=1, help="--append-to: append after so many new verdicts.")] = 50,
     json_: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Score every answer of every question with enough answers, each alone, and journal each verdict at once.
@@ -46,16 +51,22 @@ def judge(
     command goes on where an interrupted one stopped. The exit code is 1 while answers are left unscored that
     another run could score.
 
+    With --append-to the rows of complete questions (best against worst, as `pair` makes them) are appended while
+    the scoring goes on, and once more at the end or on Ctrl-C; rows that are there already are passed over. A
+    target that can't be reached doesn't stop the scoring; the same command again sends what is left.
+
     Example: hf-kokoro judge --source counsel_chat.csv --judge rule --journal verdicts.jsonl
     """
     from ..judging import Journal
     from . import verdict_join as join
+    from .growing import while_judging
     from .judge_runs import ClaudeSettings, print_estimate, print_reports, run_judges
 
     _check_retry(retry or [])
     settings = ClaudeSettings(model, concurrency, batch, poll_seconds, max_usd, prices)
     judges = settings.judges(judge, repeat)
     chat = join.load_source(source)
+    growing = while_judging(journal, source, chat, judges, min_answers, append_to, every) if append_to else None
     questions = join.judged_questions(chat, min_answers)
     items = join.drawn(join.items_of(questions), sample, seed)
     found: dict[str, Any] = {
@@ -73,15 +84,18 @@ def judge(
             print_estimate(judges, items, book, batch, found, json_)
             return
         join.write_origin(journal, source, chat)
-        reports = run_judges(judges, items, book, settings, limit, retry or [], repeat)
+        with growing or nullcontext():
+            reports = run_judges(judges, items, book, settings, limit, retry or [], repeat, growing)
         found["healed_bytes"] = book.healed_bytes
+    if growing:
+        found["append"] = growing.as_dict()
     if json_:
         print_json(found | {"judges": [report.as_dict() for report in reports]})
     else:
-        print_reports(found, min_answers, reports)
+        print_reports(found, min_answers, reports, growing)
     # refusals are final and --limit leaves the rest on purpose; anything else unscored is unfinished work
     unfinished = [r.statuses["incomplete"] + r.statuses["invalid"] + (0 if limit else r.missing) for r in reports]
-    if any(unfinished):
+    if any(unfinished) or (growing and growing.failure):
         raise typer.Exit(1)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from .console import print_json, print_table
 
 if TYPE_CHECKING:
     from ..judging import Item, Journal, JudgeReport
+    from .growing import Growing
 
 
 @dataclass(frozen=True)
@@ -60,8 +62,9 @@ def run_judges(
     limit: int | None,
     retry: list[str],
     repeat: int,
+    growing: Growing | None = None,
 ) -> list[JudgeReport]:
-    """One report a judge, or with `repeat` one a judge and pass."""
+    """One report a judge, or with `repeat` one a judge and pass; `growing` appends to a dataset meanwhile."""
     from ..judging import score_items
     from ..judging.batch import score_in_batches
     from ..judging.batch_state import state_path
@@ -77,7 +80,7 @@ def run_judges(
                 f"{state_path(journal.path).name} to give it up"
             )
         for number in range(repeat):
-            with progress_bar(judge.judge_model) as progress:
+            with progress_bar(judge.judge_model) as bar:
                 if in_batches:
                     report = score_in_batches(
                         items,
@@ -86,9 +89,12 @@ def run_judges(
                         limit=limit,
                         retry=retry,
                         poll_seconds=settings.poll_seconds,
-                        progress=progress,
+                        progress=bar,
+                        # nothing else is going on between two batches
+                        batch_done=partial(growing.flush, wait=True) if growing else lambda: None,
                     )
                 else:
+                    progress = growing.counting(bar, wait=not claude) if growing else bar
                     report = score_items(
                         items, judge, journal, limit=limit, retry=retry, repeat=number, progress=progress
                     )
@@ -98,7 +104,9 @@ def run_judges(
     return reports
 
 
-def print_reports(found: dict[str, Any], min_answers: int, reports: list[JudgeReport]) -> None:
+def print_reports(
+    found: dict[str, Any], min_answers: int, reports: list[JudgeReport], growing: Growing | None = None
+) -> None:
     """The run in words; the last lines say what is unscored and how to go on."""
     duplicates = f" ({found['duplicates']} given twice, judged once)" if found["duplicates"] else ""
     print(f"{found['source']}: {found['questions']} questions, {found['answers']} answers{duplicates}")
@@ -117,6 +125,9 @@ def print_reports(found: dict[str, Any], min_answers: int, reports: list[JudgeRe
             print(f"  cost of this run so far: ${report.spent_usd:.4f}")
         for line in report.advice():
             print(f"  {line}")
+    if growing:
+        print(growing.summary())
+        return
     print(f"next: hf-kokoro pair --journal {found['journal']} --out rows.jsonl")
 
 

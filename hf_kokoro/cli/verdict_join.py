@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import SourceError, UsageError
-from ..judging import Item, Verdict, is_blank, read_journal, text_sha256
+from ..judging import Item, Judge, Verdict, is_blank, read_journal, text_sha256
 from ..judging.agreement import AnswerKey
 from ..judging.bias import ScoredAnswer
+from ..judging.judge import AsyncJudge
 from ..pairing import Candidate, CandidateSet, Pair
 from ..schema.miti_st import LICENSE, SOURCE_DATASET
 from ..sources.counsel_chat import CounselChat, Question, read_counsel_chat
@@ -118,14 +119,24 @@ def one_judge(verdicts: Iterable[Verdict], judge_model: str | None, where: str) 
     Raises UsageError if that is not clear: rows of two judges are never mixed.
     """
     first = [verdict for verdict in verdicts if not verdict.repeat]
-    chosen = [v for v in first if judge_model in (None, v.judge_model, _tag(v))]
-    tags = sorted({_tag(verdict) for verdict in chosen})
+    chosen = verdicts_of(first, judge_model)
+    tags = sorted({judge_tag(verdict) for verdict in chosen})
     if len(tags) == 1:
         return chosen
-    known = ", ".join(sorted({_tag(verdict) for verdict in first}))
+    known = ", ".join(sorted({judge_tag(verdict) for verdict in first}))
     if not tags:
         raise UsageError(f"{where}: no verdict of {judge_model!r}; it holds {known}")
     raise UsageError(f"{where}: verdicts of {len(tags)} judges ({known}); choose one with --judge-model")
+
+
+def verdicts_of(verdicts: Iterable[Verdict], judge_model: str | None) -> list[Verdict]:
+    """The verdicts of the judge named by its model or its tag (None: of all judges), without retests."""
+    return [v for v in verdicts if not v.repeat and judge_model in (None, v.judge_model, judge_tag(v))]
+
+
+def judge_tag(judge: Verdict | Judge | AsyncJudge) -> str:
+    """Who judges by which instructions, in short."""
+    return f"{judge.judge_model}@{judge.rubric_sha256[:12]}"
 
 
 def scored_answers(sets: Iterable[CandidateSet]) -> list[ScoredAnswer]:
@@ -165,10 +176,6 @@ def consensus_of(journals: Iterable[Path], first: Verdict) -> Callable[[Pair], b
         )
 
     return agreed
-
-
-def _tag(verdict: Verdict) -> str:
-    return f"{verdict.judge_model}@{verdict.rubric_sha256[:12]}"
 
 
 def candidate_sets(

@@ -39,14 +39,17 @@ def score_in_batches(
     retry: Collection[str] = (),
     poll_seconds: float = 30.0,
     progress: Callable[[int, int], None] = lambda done, total: None,
+    batch_done: Callable[[], None] = lambda: None,
 ) -> JudgeReport:
     """Finish open batches of this journal, then send what is missing; returns when all results are journaled.
+
+    `batch_done` is called when a batch's results are journaled.
 
     Interrupt it at any time: the next call goes on with the same batches.
     """
     wanted = list(items)
     state = load_state(journal.path, judge.judge_model, judge.rubric_sha256)
-    run = _Run(wanted, judge, journal, state, poll_seconds, progress)
+    run = _Run(wanted, judge, journal, state, poll_seconds, progress, batch_done)
     asyncio.run(run.all(limit, retry))
     report = report_on(wanted, judge, journal, run.judged)
     report.stopped = run.stopped
@@ -62,6 +65,7 @@ class _Run:
     state: BatchState
     poll_seconds: float
     progress: Callable[[int, int], None]
+    batch_done: Callable[[], None]
     judged: int = 0
     stopped: str = ""
     unanswered: list[tuple[BatchRow, str]] = field(default_factory=list)
@@ -185,6 +189,7 @@ class _Run:
             for row in batch.rows.values():
                 self._send_again(row, row.attempt, row.max_tokens)
         self._forget(batch)
+        self.batch_done()
 
     async def _retrieve(self, name: str) -> Any:
         return await self.judge.client().messages.batches.retrieve(name)

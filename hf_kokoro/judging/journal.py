@@ -134,16 +134,29 @@ def read_journal(path: str | os.PathLike[str]) -> list[Verdict]:
 
     Takes no lock and leaves a line that is just being written aside. Raises JournalError or VerdictError.
     """
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise JournalError(f"{path}: can't be read ({error.strerror}); `hf-kokoro judge` makes a journal") from error
-    newest: dict[VerdictKey, Verdict] = {}
-    for verdict in _verdicts(data[: data.rfind(b"\n") + 1], Path(path).name):
-        newest[verdict.key] = verdict
+    newest = {verdict.key: verdict for verdict in verdicts_behind(path, 0)[0]}
     if not newest:
         raise JournalError(f"{path}: holds no verdict; `hf-kokoro judge --journal {path}` fills it")
     return list(newest.values())
+
+
+def verdicts_behind(path: str | os.PathLike[str], offset: int) -> tuple[list[Verdict], int]:
+    """Every verdict behind the byte `offset` (0, or where the last call ended), and where the next call starts.
+
+    Takes no lock and leaves a line that is just being written aside. Raises JournalError or VerdictError.
+    """
+    try:
+        with open(path, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            file.seek(offset)
+            data = file.read()
+    except OSError as error:
+        raise JournalError(f"{path}: can't be read ({error.strerror}); `hf-kokoro judge` makes a journal") from error
+    if size < offset:
+        raise JournalError(f"{path}: was cut to {size} bytes while it was read up to {offset}; start again")
+    whole = data.rfind(b"\n") + 1
+    name = Path(path).name if offset == 0 else f"{Path(path).name} behind byte {offset}"
+    return list(_verdicts(data[:whole], name)), offset + whole
 
 
 def _verdicts(data: bytes, name: str) -> Iterator[Verdict]:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from hf_kokoro.judging import Item, Journal, Opinion, ScriptedJudge, read_journal, score_items
-from hf_kokoro.judging.journal import JournalError
+from hf_kokoro.judging.journal import JournalError, verdicts_behind
 from hf_kokoro.judging.verdicts import VerdictError, make_verdict
 
 SCORES = {"empathy": 4, "partnership": 3, "reflection_present": 1, "no_persuade": 0, "no_confront": 1}
@@ -175,6 +175,27 @@ def test_a_damaged_line_in_the_middle_is_named_not_skipped(tmp_path: Path) -> No
         Journal(path)
     with pytest.raises(VerdictError, match=r"v\.jsonl line 3"):
         read_journal(path)
+
+
+def test_a_growing_journal_is_read_on_from_where_the_last_look_ended(tmp_path: Path) -> None:
+    path = tmp_path / "v.jsonl"
+    content = fill(path)
+    ends = [at + 1 for at, byte in enumerate(content) if byte == ord("\n")]
+    path.write_bytes(content[: ends[1] + 30])
+    first, offset = verdicts_behind(path, 0)
+    assert ([verdict.question_id for verdict in first], offset) == (["0", "1"], ends[1])
+    assert verdicts_behind(path, offset) == ([], offset)
+    path.write_bytes(content)
+    rest, offset = verdicts_behind(path, offset)
+    assert ([verdict.question_id for verdict in rest], offset) == (["2", "3", "4", "5"], len(content))
+
+
+def test_a_journal_that_was_cut_while_it_was_followed_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "v.jsonl"
+    content = fill(path)
+    path.write_bytes(content[:100])
+    with pytest.raises(JournalError, match=f"cut to 100 bytes while it was read up to {len(content)}"):
+        verdicts_behind(path, len(content))
 
 
 def test_an_empty_or_missing_journal_can_not_be_read_as_verdicts(tmp_path: Path) -> None:

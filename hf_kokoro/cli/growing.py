@@ -1,0 +1,261 @@
+"""Growing a dataset while its journal grows: complete questions become rows, appended some verdicts at a time.
+
+The journal is the only state. Whatever an interrupted or failed append left out is paired from it again, and the
+target passes over the rows that it has, so a flush may be repeated at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from threading import Thread
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+from ..errors import KokoroError, UsageError
+from .console import print_error
+
+if TYPE_CHECKING:
+    from ..hub import AppendReport, ExtraFiles, Growth
+    from ..hub.patience import Patience
+    from ..judging import Verdict
+    from ..sources.counsel_chat import CounselChat
+
+_CARD_MARK = b"<!-- yours:"
+"""What every card of `hf-kokoro card` has, and hardly any other: places for the owner's own text."""
+
+Row = Mapping[str, Any]
+
+
+class Append(Protocol):
+    """`append_rows` with everything settled but the rows and how long to try."""
+
+    def __call__(self, rows: list[Row], *, patience: Patience | None) -> AppendReport: ...
+
+
+def appender(to: str, path: str, card: bool | None = None, **options: Any) -> Append:
+    """Appends to `to`, the card renewed in the same commit. Raises UsageError now if `to` can't be meant."""
+    from ..hub import append_rows, resolve_target
+    from ..hub.target import HubOptions
+
+    resolve_target(to, HubOptions(options.get("branch"), private=options.get("private", True)))
+    hook = card_hook(to, path, card)
+
+    def append(rows: list[Row], *, patience: Patience | None) -> AppendReport:
+        return append_rows(to, rows, path, extra_operations=hook, patience=patience, **options)
+
+    return append
+
+
+def card_hook(to: str, path: str, wanted: bool | None) -> ExtraFiles | None:
+    """Renews card, derived configs and figures together with the rows, so that they never say old numbers."""
+    from importlib.util import find_spec
+
+    from ..cards import card_files
+    from ..hub import resolve_target
+    from ..schema.miti_st import DATA_PATH
+
+    if wanted is False or (wanted is None and path != DATA_PATH):
+        return None
+    repo = getattr(resolve_target(to), "repo_id", None)
+
+    def files(growth: Growth) -> Mapping[str, bytes]:
+        card = growth.small.get("README.md", b"")
+        if wanted is None and _CARD_MARK not in card:
+            return {}
+        figures = find_spec("matplotlib") is not None and (wanted is True or b"assets/" in card)
+        return card_files(growth, repo=repo, figures=figures) if repo else card_files(growth, figures=figures)
+
+    return files
+
+
+class Growing:
+    """Follows one judge's verdicts in a journal and appends the rows of its complete questions.
+
+    Appends run in a thread, one at a time; a failing one is said once and leaves its rows to the next. Use as a
+    context manager around the scoring: leaving it, by Ctrl-C too, appends what is complete.
+    """
+
+    def __init__(
+        self,
+        journal: Path,
+        source: str,
+        chat: CounselChat,
+        append: Append,
+        *,
+        judge_model: str | None = None,
+        min_answers: int = 3,
+        every: int = 50,
+        appended: Callable[[AppendReport], None] = lambda report: None,
+    ) -> None:
+        from ..judging import text_sha256
+
+        self.journal, self.every = journal, every
+        self.failure: Exception | None = None
+        self.added = self.appends = 0
+        self.last: AppendReport | None = None
+        self._source, self._append, self._appended = source, append, appended
+        self._judge_model, self._min_answers = judge_model, min_answers
+        self._questions = [(text_sha256(question.prompt), question) for question in chat.questions]
+        self._offset = 0
+        self._verdicts: dict[str, dict[str, Verdict]] = {}
+        self._touched: set[str] = set()
+        self._first: Verdict | None = None
+        self._rows: list[Row] = []
+        self._new = 0
+        self._thread: Thread | None = None
+
+    @property
+    def waiting(self) -> int:
+        """Rows of complete questions that could not be appended yet."""
+        return len(self._rows)
+
+    def counting(self, progress: Callable[[int, int], None], *, wait: bool) -> Callable[[int, int], None]:
+        """`progress` that also appends after every so many calls; `wait` holds the caller up meanwhile."""
+
+        def count(done: int, total: int) -> None:
+            progress(done, total)
+            self._new += 1
+            if self._new >= self.every:
+                # a target that is away must not hold up the scoring
+                self.flush(wait=wait and self.failure is None)
+
+        return count
+
+    def read(self) -> int:
+        """Take in the journal's new verdicts; how many there were of this judge."""
+        from ..judging.journal import verdicts_behind
+        from . import verdict_join as join
+
+        found, offset = verdicts_behind(self.journal, self._offset)
+        mine = join.verdicts_of(found, self._judge_model)
+        if mine:
+            self._first = self._first or mine[0]
+            join.one_judge([self._first, *mine], self._judge_model, str(self.journal))
+        for verdict in mine:
+            self._verdicts.setdefault(verdict.question_sha256, {})[verdict.answer_sha256] = verdict
+            self._touched.add(verdict.question_sha256)
+        self._offset = offset
+        return len(mine)
+
+    def flush(self, *, wait: bool, patience: Patience | None = None) -> None:
+        """Append the rows of all complete questions; without `wait` in the background, unless that is at it already."""
+        if self._thread is not None and self._thread.is_alive():
+            if not wait:
+                return
+            self._thread.join()
+        self._new = 0
+        # a daemon: a second Ctrl-C ends the program at once, as safely as a kill in the middle of an append
+        self._thread = Thread(target=self._flush, args=(patience or _brief(),), name="append", daemon=True)
+        self._thread.start()
+        if wait:
+            self._thread.join()
+
+    def finish(self, *, interrupted: bool = False) -> None:
+        """The last flush, with the target's own patience unless somebody waits at the keyboard."""
+        from ..hub import Patience
+
+        self.flush(wait=True, patience=None if interrupted else Patience())
+        if self.failure is not None and not isinstance(self.failure, KokoroError):
+            raise self.failure
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.finish(interrupted=kind is not None)
+        if kind is not None:
+            print_error(self.summary())
+
+    def summary(self) -> str:
+        """What came of it, and how to go on if rows are still waiting."""
+        if self.failure is not None:
+            rows = f"{self.waiting} rows are not appended yet" if self.waiting else "appending failed"
+            return f"{rows}: {self.failure}; the same command again goes on from the journal"
+        if self.last is None:
+            return "nothing to append: no question is complete yet"
+        state = f"{self.last.target} has {self.last.rows_total} rows, revision {self.last.revision[:12]}"
+        if not self.added:
+            return f"nothing written: no new rows; {state}"
+        return f"added {self.added} rows in {self.appends} append{'s' if self.appends != 1 else ''}; {state}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """For `--json`."""
+        last = self.last
+        return {
+            "added": self.added,
+            "appends": self.appends,
+            "waiting": self.waiting,
+            "target": last.target if last else None,
+            "rows_total": last.rows_total if last else None,
+            "revision": last.revision if last else None,
+            "failure": None if self.failure is None else str(self.failure),
+        }
+
+    def _flush(self, patience: Patience) -> None:
+        try:
+            self.read()
+            self._pair()
+            if self._rows:
+                self._take(self._append(self._rows, patience=patience))
+        except Exception as error:
+            # whatever it is, the scoring goes on; `finish` raises what is no error of ours
+            if self.failure is None:
+                print_error(f"appending failed, the next append tries again: {error}")
+            self.failure = error
+        else:
+            self.failure = None
+
+    def _pair(self) -> None:
+        """Rows of the complete ones among the questions with new verdicts."""
+        from ..pairing import make_rows
+        from . import verdict_join as join
+
+        if self._first is None:
+            return
+        questions = [question for digest, question in self._questions if digest in self._touched]
+        verdicts = [verdict for digest in self._touched for verdict in self._verdicts[digest].values()]
+        sets, _ = join.candidate_sets(questions, verdicts, self._first.judge_model)
+        dataset, license_name = join.dataset_of(self._source)
+        rows, _ = make_rows(
+            sets, min_answers=max(2, self._min_answers), source_dataset=dataset, license_name=license_name
+        )
+        self._touched.clear()
+        self._rows += rows
+
+    def _take(self, report: AppendReport) -> None:
+        self._rows = []
+        self.last = report
+        self.added += report.added
+        self.appends += bool(report.added)
+        self._appended(report)
+
+
+def while_judging(
+    journal: Path, source: str, chat: CounselChat, judges: Iterable[Any], min_answers: int, to: str, every: int
+) -> Growing:
+    """For `judge --append-to`. Raises UsageError for several judges: a dataset's rows are one judge's."""
+    from ..schema.miti_st import DATA_PATH
+    from . import verdict_join as join
+
+    tags = [join.judge_tag(judge) for judge in judges]
+    if len(tags) != 1:
+        raise UsageError(f"--append-to: got {len(tags)} judges ({', '.join(tags)}); allowed: one, and another run each")
+    return Growing(
+        journal,
+        source,
+        chat,
+        appender(to, DATA_PATH),
+        judge_model=tags[0],
+        min_answers=min_answers,
+        every=every,
+    )
+
+
+def _brief() -> Patience:
+    """For appends between others: the next one sends what this one could not."""
+    from ..hub import Patience
+
+    return Patience(faults=3, seconds=60, longest_wait=5)

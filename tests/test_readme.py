@@ -26,7 +26,10 @@ def execute(blocks: list[tuple[str, str, str]], folder: Path) -> None:
     command = scripts / "hf-kokoro"
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "from hf_kokoro.cli import main; main()" "$@"\n')
     command.chmod(0o755)
-    (scripts / "python").symlink_to(sys.executable)
+    # a link would leave the virtual environment
+    python = scripts / "python"
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
     environment = os.environ | {
         "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}",
         "HF_DATASETS_CACHE": str(folder / "cache"),
@@ -39,8 +42,8 @@ def execute(blocks: list[tuple[str, str, str]], folder: Path) -> None:
 
 
 def test_the_readme_marks_its_blocks() -> None:
-    assert len([block for block in BLOCKS if block[0] == "run"]) >= 5
-    assert [block for block in BLOCKS if block[0] != "run"]
+    assert len([block for block in BLOCKS if block[0] == "run"]) >= 3
+    assert len([block for block in BLOCKS if block[0] != "run"]) >= 9
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -37,19 +38,35 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build_tiny_model(texts, tmp_path_factory.mktemp("tiny"), vocab_size=300, hidden_size=16, context=128)
 
 
+def card_commands(folder: Path) -> list[list[str]]:
+    """The `trl` lines of the card, split as a shell would, without the name of the program."""
+    lines = (folder / "README.md").read_text("utf-8").splitlines()
+    return [shlex.split(line)[1:] for line in lines if line.startswith("trl ")]
+
+
+def test_the_card_shows_dpo_on_pairs_and_kto_on_answers(published: Path) -> None:
+    commands = card_commands(published)
+    assert [command[0] for command in commands] == ["dpo", "kto"]
+    assert [command[command.index("--dataset_config") + 1] for command in commands] == ["pairs", "unpaired"]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(("verb", "config"), [("dpo", "pairs"), ("kto", "unpaired")])
-def test_trl_trains_on_a_config_of_the_published_folder(
-    verb: str, config: str, published: Path, tiny_model: Path, tmp_path: Path
+@pytest.mark.parametrize("position", [0, 1], ids=["dpo", "kto"])
+def test_the_trl_commands_of_the_card_train_on_the_published_folder(
+    position: int, published: Path, tiny_model: Path, tmp_path: Path
 ) -> None:
     trl = shutil.which("trl", path=str(Path(sys.executable).parent))
     if trl is None:
         pytest.skip("the trl command is not installed beside this Python")
-    arguments = {
-        "dataset_name": published,
-        "dataset_config": config,
-        "model_name_or_path": tiny_model,
-        "output_dir": tmp_path / "out",
+    command = card_commands(published)[position]
+    # what differs here: the folder instead of its Hub id, a tiny model, and a CPU
+    for name, value in (
+        ("dataset_name", published),
+        ("model_name_or_path", tiny_model),
+        ("output_dir", tmp_path / "out"),
+    ):
+        command[command.index(f"--{name}") + 1] = str(value)
+    here = {
         "max_steps": STEPS,
         "per_device_train_batch_size": 4,
         "logging_steps": 1,
@@ -58,7 +75,7 @@ def test_trl_trains_on_a_config_of_the_published_folder(
         "bf16": "false",
         "gradient_checkpointing": "false",
     }
-    command = [trl, verb, *(part for name, value in arguments.items() for part in (f"--{name}", str(value)))]
+    command = [trl, *command, *(part for name, value in here.items() for part in (f"--{name}", str(value)))]
     environment = {
         **os.environ,
         "HF_HOME": str(tmp_path / "home"),

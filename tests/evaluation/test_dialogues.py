@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,6 @@ from hf_kokoro.evaluation.dialogue_ratings import RATINGS_FILE, rate_dialogues
 from hf_kokoro.evaluation.dialogue_rubric import METRICS, read_ratings, reply_schema, rubric_text
 from hf_kokoro.evaluation.two_turn import GeneratedDialogue, read_dialogue, read_generated, sample_pairs
 from hf_kokoro.judging.backoff import Backoff
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "judging"))
 
 GOOD = "患者：朝がつらいです。\n支援者：つらいのですね。\n患者：はい。\n支援者：話してくださってありがとうございます。"
 FOUR = dict.fromkeys(METRICS, 4)
@@ -175,7 +172,7 @@ def test_generated_rows_are_checked_together(tmp_path: Path) -> None:
 @pytest.fixture
 def double(monkeypatch: pytest.MonkeyPatch) -> Any:
     pytest.importorskip("anthropic")
-    from anthropic_double import Double
+    from ..judging.anthropic_double import Double
 
     with Double() as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
@@ -193,7 +190,7 @@ def claude() -> ClaudeRater:
 def test_claude_rates_over_http_refusals_stay_unscored_and_busy_replies_are_ridden_out(
     double: Any, tmp_path: Path
 ) -> None:
-    from anthropic_double import error, message, refusal
+    from ..judging.anthropic_double import error, message, refusal
 
     def answer(number: int, request: Any) -> Any:
         if number == 0:
@@ -215,7 +212,7 @@ def test_claude_rates_over_http_refusals_stay_unscored_and_busy_replies_are_ridd
 
 
 def test_a_reply_that_cannot_be_read_is_asked_for_once_more_and_then_invalid(double: Any, tmp_path: Path) -> None:
-    from anthropic_double import message
+    from ..judging.anthropic_double import message
 
     double.answer = lambda number, request: message(reply(fluency=9))
     report = rate_dialogues([dialogue(1)], claude(), tmp_path / RATINGS_FILE)
@@ -225,7 +222,7 @@ def test_a_reply_that_cannot_be_read_is_asked_for_once_more_and_then_invalid(dou
 
 
 def test_without_an_accepted_key_the_run_stops_and_says_what_is_missing(double: Any, tmp_path: Path) -> None:
-    from anthropic_double import error
+    from ..judging.anthropic_double import error
 
     double.answer = lambda number, request: error(401, "authentication_error")
     report = rate_dialogues([dialogue(i) for i in range(5)], claude(), tmp_path / RATINGS_FILE)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from hf_kokoro.judging.backoff import Backoff
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from judging_support import KEY, Clock
+from .judging_support import KEY, Clock
 
 
 @pytest.fixture
@@ -27,7 +23,7 @@ def backoff(clock: Clock) -> Backoff:
 
 @pytest.fixture
 def double(monkeypatch: pytest.MonkeyPatch) -> Iterator[object]:
-    from anthropic_double import Double
+    from .anthropic_double import Double
 
     with Double() as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)

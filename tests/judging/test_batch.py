@@ -9,8 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from anthropic_double import Double, Reply, Request, error, message, refusal, scored
-from judging_support import Clock
 
 from hf_kokoro.judging import Item, Journal, JudgeReport, read_journal
 from hf_kokoro.judging.backoff import Backoff
@@ -18,6 +16,9 @@ from hf_kokoro.judging.batch import score_in_batches
 from hf_kokoro.judging.batch_state import BatchStateError, state_path
 from hf_kokoro.judging.budget import Budget, Price
 from hf_kokoro.judging.claude import ClaudeJudge
+
+from .anthropic_double import Double, Reply, Request, error, message, refusal, scored
+from .judging_support import Clock
 
 ITEMS = [Item(str(n), f"question {n}", "Ada", f"answer <{n}>") for n in range(8)]
 BATCHES = "/v1/messages/batches"

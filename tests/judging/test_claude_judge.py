@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from anthropic_double import SCORES, Double, Reply, Request, error, message, refusal, scored
-from judging_support import KEY, Clock
 
 from hf_kokoro.errors import UsageError
 from hf_kokoro.judging import Item, Journal, Opinion, read_journal, score_items
@@ -20,6 +18,9 @@ from hf_kokoro.judging.budget import Budget, Price, load_price
 from hf_kokoro.judging.claude import ClaudeJudge, NobodyAnswered, StopRun
 from hf_kokoro.judging.claude_prompt import prompt_sha256, read_reply, reply_schema, system_text
 from hf_kokoro.schema.miti_st import DIMENSIONS
+
+from .anthropic_double import SCORES, Double, Reply, Request, error, message, refusal, scored
+from .judging_support import KEY, Clock
 
 ITEMS = [Item(str(n), f"question {n}", f"therapist {n}", f"answer number {n}") for n in range(40)]
 GOOD = {"reason": "fine"} | SCORES

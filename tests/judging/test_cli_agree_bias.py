@@ -6,9 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from judging_support import SAMPLE, Done, rows_of, run
 
 from hf_kokoro.schema.miti_st import DIMENSIONS, row_faults
+
+from .judging_support import SAMPLE, Done, rows_of, run
 
 SCORES = {"empathy": 4, "partnership": 3, "reflection_present": 1, "no_persuade": 0, "no_confront": 1}
 

@@ -6,14 +6,15 @@ import json
 from pathlib import Path
 
 import pytest
-from anthropic_double import Double, error, message, refusal, scored
-from judging_support import KEY, SAMPLE
-from judging_support import run as run_command
 
 from hf_kokoro.judging import Item, Journal
 from hf_kokoro.judging.budget import Price
 from hf_kokoro.judging.claude import ClaudeJudge
 from hf_kokoro.judging.estimate import estimate_cost
+
+from .anthropic_double import Double, error, message, refusal, scored
+from .judging_support import KEY, SAMPLE
+from .judging_support import run as run_command
 
 
 def run(*words: object, cwd: Path) -> tuple[int, str, str]:

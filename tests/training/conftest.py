@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-# tests are imported by path, so a module beside them is found only this way
-sys.path.insert(0, str(Path(__file__).parent))
 
 # two builders' worth of cores is all that CI has; more threads than cores only slow tiny models down
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -20,9 +17,9 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 @pytest.fixture(scope="session")
 def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tiny Llama with its tokenizer; never written to by tests."""
-    from training_rows import make_pairs
-
     from hf_kokoro.training.tiny import build_tiny_model
+
+    from .training_rows import make_pairs
 
     texts = [turn["content"] for row in make_pairs(24) for key in ("prompt", "chosen", "rejected") for turn in row[key]]
     return build_tiny_model(texts, tmp_path_factory.mktemp("model") / "tiny", vocab_size=400, context=512)

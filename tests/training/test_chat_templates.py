@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from training_rows import message
 
 from hf_kokoro.training.chat_templates import (
     ALIASES,
@@ -15,6 +14,8 @@ from hf_kokoro.training.chat_templates import (
     ensure_training_template,
     template_problem,
 )
+
+from .training_rows import message
 
 CONVERSATION = [
     message("system", "be kind"),

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 import torch
-from training_rows import message
 
 from hf_kokoro.training.collators import MaskError, ScoredPreferenceCollator, ScoredUnpairedCollator
 from hf_kokoro.training.turns import cut_prompt, render, turn_offsets
+
+from .training_rows import message
 
 PAIRS = [
     {

@@ -12,7 +12,6 @@ import torch
 from datasets import Dataset
 from hypothesis import given
 from hypothesis import strategies as st
-from training_rows import message
 
 from hf_kokoro.training.chat_templates import FAMILIES
 from hf_kokoro.training.dialogues import (
@@ -24,6 +23,8 @@ from hf_kokoro.training.dialogues import (
     token_count,
 )
 from hf_kokoro.training.sft_data import IGNORED, tokenize_sft, with_system
+
+from .training_rows import message
 
 STRICT = TemplateRules(system=False, assistant_first=False)
 FREE = TemplateRules(system=True, assistant_first=True)
@@ -229,8 +230,9 @@ def test_one_pass_has_the_loss_and_gradient_of_one_example_per_turn(
 
 
 def test_the_trainer_computes_that_very_loss(load_tiny: Any, tokenizer: Any, tmp_path: Path) -> None:
-    from training_rows import QUICK
     from trl import SFTConfig, SFTTrainer
+
+    from .training_rows import QUICK
 
     tokens = tokenize_sft(Dataset.from_list([{"messages": dialogue(9)}]), tokenizer, 512)
     expected, _, count = _loss_and_gradient(load_tiny(0.02), list(tokens))

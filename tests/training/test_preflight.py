@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 from datasets import Dataset
-from training_rows import make_pairs, make_unpaired, message
 
 from hf_kokoro.training.preflight import Preflight, PreflightError, end_tokens
 from hf_kokoro.training.prepare import Prepared, prepare
 from hf_kokoro.training.recipe import RecipeSettings
+
+from .training_rows import make_pairs, make_unpaired, message
 
 
 def run(rows: list[dict[str, Any]], tokenizer: Any, limit: int | None = 200, **changes: Any) -> Prepared:

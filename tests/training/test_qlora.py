@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import torch
 from datasets import Dataset
-from training_rows import QUICK, make_pairs
 
 from hf_kokoro.errors import MissingExtraError, SourceError
 from hf_kokoro.training.merge import merge_adapter
@@ -17,6 +16,8 @@ from hf_kokoro.training.models import load_policy, lora_config
 from hf_kokoro.training.quantization import QuantizationError, guard_cpu_4bit
 from hf_kokoro.training.recipe import RecipeSettings
 from hf_kokoro.training.scored_dpo import ScoredDPOConfig, ScoredDPOTrainer
+
+from .training_rows import QUICK, make_pairs
 
 QLORA = RecipeSettings(method="dpo", load_in_4bit=True, use_peft=True, lora_r=4)
 

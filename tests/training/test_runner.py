@@ -12,7 +12,6 @@ import pytest
 import torch
 import yaml
 from datasets import Dataset
-from training_rows import make_pairs, make_unpaired, message
 
 from hf_kokoro.errors import SourceError, UsageError
 from hf_kokoro.training.model_card import render_model_card
@@ -20,6 +19,8 @@ from hf_kokoro.training.preflight import PreflightError
 from hf_kokoro.training.recipe import Recipe, load_recipe
 from hf_kokoro.training.run_folder import read_metrics
 from hf_kokoro.training.runner import TrainReport, run_recipe, trainer_config
+
+from .training_rows import make_pairs, make_unpaired, message
 
 
 @pytest.fixture

@@ -9,11 +9,12 @@ import pytest
 import torch
 from datasets import Dataset
 from peft import LoraConfig
-from training_rows import QUICK, make_pairs
 from trl import DPOConfig, DPOTrainer
 
 from hf_kokoro.errors import RowError, UsageError
 from hf_kokoro.training.scored_dpo import ScoredDPOConfig, ScoredDPOTrainer
+
+from .training_rows import QUICK, make_pairs
 
 BETA, ALPHA = 0.5, 0.7
 MARGINS = {"log1p": torch.log1p, "linear": lambda m: m, "tanh": torch.tanh}

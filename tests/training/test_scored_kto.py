@@ -11,11 +11,12 @@ import torch
 from datasets import Dataset
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from training_rows import QUICK, make_pairs, make_unpaired
 
 from hf_kokoro.errors import UsageError
 from hf_kokoro.training.kto_order import class_weights, order_rows
 from hf_kokoro.training.scored_kto import ScoredKTOConfig, ScoredKTOTrainer
+
+from .training_rows import QUICK, make_pairs, make_unpaired
 
 BETA = 0.5
 

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 import yaml
 from datasets import Dataset
-from training_rows import QUICK, make_pairs
 
 from hf_kokoro.errors import UsageError
 from hf_kokoro.training.distributed import check_processes
@@ -22,6 +21,8 @@ from hf_kokoro.training.run_folder import read_metrics
 from hf_kokoro.training.runner import run_recipe
 from hf_kokoro.training.scored_dpo import ScoredDPOConfig, ScoredDPOTrainer
 from hf_kokoro.training.speed import completion_only_scoring
+
+from .training_rows import QUICK, make_pairs
 
 ROOT = Path(__file__).parent.parent.parent
 

@@ -36,12 +36,17 @@ def build(
     Example: hf-kokoro build kokorochat --config response_generation --pool high --source kokorochat.tar.gz --out kc
     """
     from ..builders.load import get_builder
+    from ..errors import Fault, InputError
 
     chosen = config or DEFAULT_CONFIG.get(name, "")
     options = config_options(ctx.args)
     _check_room(out, overwrite)
     builder = get_builder(name, chosen, source=source, **options)
     splits = _prepare(builder, num_proc)
+    if not any(rows.num_rows for rows in splits.values()):
+        raise InputError(
+            f"{name} {chosen}", [Fault("every split", "", "no row", "at least one row", "check the options")]
+        )
     report = {
         "dataset": name,
         "config": chosen,
@@ -50,7 +55,8 @@ def build(
         "other_files": _other_files(name, builder),
         "out": str(out),
     }
-    _write(out, name, builder, splits, options)
+    # plain datasets can't read a split without rows, so it gets no file
+    _write(out, name, builder, {split: rows for split, rows in splits.items() if rows.num_rows}, options)
     if json_:
         print_json(report)
     else:
@@ -122,6 +128,8 @@ def _write(out: Path, name: str, builder: SourceBuilder, splits: Any, options: d
 
 def _print(report: dict[str, Any]) -> None:
     print_table(("split", "rows"), list(report["rows"].items()), f"{report['dataset']} {report['config']}")
+    if empty := [split for split, rows in report["rows"].items() if not rows]:
+        print(f"without rows, so without a file: {', '.join(empty)}")
     others = report["other_files"]
     if others:
         shown = ", ".join(others[:3]) + (f" and {len(others) - 3} more" if len(others) > 3 else "")

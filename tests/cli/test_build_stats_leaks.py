@@ -80,6 +80,15 @@ def test_options_of_the_config_reach_it_and_the_report_counts(samples: Path, tmp
     assert "untranslated" in str(datasets.load_dataset(str(tmp_path / "en"), split="train").features)
 
 
+def test_a_split_without_rows_gets_no_file_and_the_folder_loads(samples: Path, tmp_path: Path) -> None:
+    out = tmp_path / "high"
+    arguments = ("--config", "response_generation", "--pool", "high", "--source", samples / "kokorochat", "--out", out)
+    output = run("build", "kokorochat", *arguments).stdout
+    assert "without rows, so without a file: validation" in output
+    loaded = datasets.load_dataset(str(out), cache_dir=str(tmp_path / "plain"))
+    assert {split: rows.num_rows for split, rows in loaded.items()} == {"train": 3, "test": 1}
+
+
 def test_a_build_is_replaced_when_told_and_nothing_else_ever(samples: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     arguments = ("build", "emplifai", "--source", samples / "emplifai.csv", "--out", out)

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-
 # two builders' worth of cores is all that CI has; more threads than cores only slow tiny models down
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")

@@ -60,7 +60,8 @@ def _items(facts: KokoroChatFacts) -> Figure:
     figure, axis = new_figure(3.9)
     matrix = facts.item_correlations()
     lowest = np.floor(10 * np.nanmin(matrix)) / 10 if np.isfinite(matrix).any() else 0.0
-    image = axis.imshow(matrix, vmin=lowest, vmax=1, cmap="viridis")
+    # cells of equal sides would let the longest label run out of the picture
+    image = axis.imshow(matrix, vmin=lowest, vmax=1, cmap="viridis", aspect="auto")
     codes = [f"D{number}" for number in range(1, len(ITEM_NAMES) + 1)]
     labels = [f"{code} {name.replace('_', ' ')}" for code, name in zip(codes, ITEM_NAMES, strict=True)]
     axis.set_xticks(range(len(codes)), codes, rotation=90, fontsize=7)

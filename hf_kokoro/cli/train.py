@@ -23,7 +23,7 @@ def sft(ctx: typer.Context, config: ConfigOption, as_json: JsonOption = False) -
 
     Any key of the recipe can be overridden: --key value.
 
-    Example: hf-kokoro train sft --config tiny_sft --dataset_source kokorochat.tar.gz --max_steps 5
+    Example: hf-kokoro train sft --config tiny_kokorochat_sft --dataset_source kokorochat.tar.gz --max_steps 5
     """
     _run("sft", config, ctx.args, as_json)
 

@@ -7,6 +7,8 @@ import logging
 from pathlib import Path
 from typing import Any
 
+from transformers import TrainerCallback
+
 from ..errors import KokoroError, SourceError
 
 logger = logging.getLogger(__name__)
@@ -43,47 +45,82 @@ def load_adapter(model: Any, adapter: str) -> Any:
     return loaded
 
 
-def assert_policy_is_reference(trainer: Any, tolerance: float = 1e-3) -> float:
-    """Largest |policy - reference| sequence log-prob (nats) of the first batch; raises if over `tolerance`.
+class StepZeroCheck(TrainerCallback):
+    """Asserts that policy and reference agree once the trainer has placed (and sharded) both, before step 1."""
+
+    def __init__(self, trainer: Any) -> None:
+        self.trainer = trainer
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        if state.global_step == 0:
+            assert_policy_is_reference(self.trainer)
+
+
+def assert_policy_is_reference(trainer: Any) -> float:
+    """Largest |policy - reference| (nats a sequence) on the first training rows; raises StartError if too large.
 
     A bare base model as the reference of an adapter-initialised policy passes every shape check and trains
-    against the wrong point; this is the one cheap place to see it. `tolerance` scales with 100 tokens.
+    against the wrong point; this is the one cheap place to see it. The reference is asked the same batch in
+    the same precision, so the two agree to the bit; log-probs that were precomputed come from other batches
+    and differ by rounding, which in 16 bit is of the order of a nat a sequence.
     """
     import torch
 
-    with torch.random.fork_rng(devices=[]):  # looking at a batch must not change the order of training
-        batch = trainer._prepare_inputs(next(iter(trainer.get_train_dataloader())))
-    model = trainer.model
+    size = min(trainer.args.per_device_train_batch_size, len(trainer.train_dataset))
+    rows = [trainer.train_dataset[index] for index in range(size)]
+    batch = trainer._prepare_inputs(trainer.data_collator(rows))
+    model = trainer.model_wrapped
+    exact = trainer.accelerator.mixed_precision == "no" and trainer.model.dtype == torch.float32
     was_training = model.training
     model.eval()
     try:
-        with torch.no_grad(), trainer.compute_loss_context_manager():
-            known = ("input_ids", "attention_mask", "token_type_ids")
-            labels = batch["input_ids"].masked_fill(batch["completion_mask"] == 0, -100)
-            inputs = {key: batch[key] for key in known if key in batch}
-            policy = model(**inputs, labels=labels, use_cache=False, fused_lm_head=True).log_probs
-            policy = policy[:, -(labels.size(1) - 1) :].sum(1)
-            reference = _reference(trainer, batch)
+        policy = _log_probs(trainer, model, batch)
+        references = {"the reference": (_live_reference(trainer, model, batch), 1e-3 if exact else 0.05)}
+        references["the precomputed reference"] = (_stored_reference(batch), 1e-3 if exact else 1.0)
     finally:
         model.train(was_training)
-    difference = float((policy - reference).abs().max())
-    allowed = tolerance * max(1.0, float(batch["completion_mask"].sum(1).max()) / 100)
-    if not difference <= allowed:
-        raise StartError(
-            f"step 0: policy and reference differ by {difference:.3g} nats a sequence; allowed: {allowed:.1g}; "
-            "the adapter must be the reference it starts from (adapter_name_or_path), with dropout off"
-        )
-    return difference
+    hundreds = max(1.0, float(batch["completion_mask"].sum(1).max()) / 100)
+    worst = 0.0
+    for name, (reference, tolerance) in references.items():
+        if reference is None:
+            continue
+        difference = float((policy - reference).abs().max())
+        worst = max(worst, difference)
+        if not difference <= tolerance * hundreds:
+            raise StartError(
+                f"step 0: policy and {name} differ by {difference:.3g} nats a sequence; "
+                f"allowed: {tolerance * hundreds:.1g}; the adapter must be the reference it starts from "
+                "(adapter_name_or_path), with dropout off"
+            )
+    return worst
 
 
-def _reference(trainer: Any, batch: dict[str, Any]) -> Any:
+def _log_probs(trainer: Any, model: Any, batch: dict[str, Any]) -> Any:
+    """Summed completion log-probs of the batch's sequences, as the trainer's loss takes them."""
+    import torch
+
+    labels = batch["input_ids"].masked_fill(batch["completion_mask"] == 0, -100)
+    inputs = {key: batch[key] for key in ("input_ids", "attention_mask", "token_type_ids") if key in batch}
+    with torch.no_grad(), trainer.accelerator.autocast():
+        found = model(**inputs, labels=labels, use_cache=False, fused_lm_head=True).log_probs
+    return found[:, -(labels.size(1) - 1) :].sum(1)
+
+
+def _live_reference(trainer: Any, model: Any, batch: dict[str, Any]) -> Any:
+    """The reference model's log-probs, or the policy's own with its adapter off; None if neither is in memory."""
+    import torch
+    from peft import PeftModel
+
+    if trainer.ref_model is None and not isinstance(trainer.accelerator.unwrap_model(trainer.model), PeftModel):
+        return None
+    found = trainer.compute_ref_log_probs(trainer.ref_model or model, batch)
+    # KTO gives (completion, KL) log-probs of the same rows, DPO those of chosen and rejected
+    return found[0] if "label" in batch else torch.cat(list(found))
+
+
+def _stored_reference(batch: dict[str, Any]) -> Any:
     import torch
 
     if "ref_chosen_logps" in batch:
         return torch.cat([batch["ref_chosen_logps"], batch["ref_rejected_logps"]])
-    if "ref_logps" in batch:
-        return batch["ref_logps"]
-    found = trainer.compute_ref_log_probs(trainer.ref_model or trainer.model, batch)
-    if "label" in batch:  # KTO gives (completion, KL) log-probs of the same rows
-        return found[0]
-    return torch.cat(list(found))
+    return batch.get("ref_logps")

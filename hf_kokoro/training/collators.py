@@ -51,8 +51,9 @@ class ScoredPreferenceCollator(DataCollatorForPreference):
 class ScoredUnpairedCollator(DataCollatorForUnpairedPreference):
     """Pad unpaired rows to (B, T); add `weight` float32 (B,) and `row_id` (list of B).
 
-    The mismatched completion of TRL's KL estimate (`KL_completion_ids`) shares the prompt, so a prompt is
-    cut for the longer of the two. Cuts and refusals as in ScoredPreferenceCollator.
+    Cuts and refusals as in ScoredPreferenceCollator. The mismatched completion of TRL's KL estimate
+    (`KL_completion_ids`) shares the prompt but carries no gradient: its end is cut where the two are too long,
+    so that what is trained on never depends on which other answer stands beside it.
 
     >>> collator = ScoredUnpairedCollator(pad_token_id=0)
     >>> batch = collator([{"prompt_ids": [1], "completion_ids": [2, 3], "label": True, "weight": 0.5}])
@@ -61,8 +62,11 @@ class ScoredUnpairedCollator(DataCollatorForUnpairedPreference):
     """
 
     def torch_call(self, examples: list[dict[str, Any]]) -> dict[str, Any]:
-        sides = ("completion_ids", "KL_completion_ids") if "KL_completion_ids" in examples[0] else ("completion_ids",)
-        fitted = [fit_row(row, sides, self.max_length) for row in examples]
+        fitted = [fit_row(row, ("completion_ids",), self.max_length) for row in examples]
+        if self.max_length is not None and "KL_completion_ids" in examples[0]:
+            for row in fitted:
+                room = self.max_length - len(row["prompt_ids"])
+                row["KL_completion_ids"] = row["KL_completion_ids"][:room]
         batch: dict[str, Any] = super().torch_call(fitted)
         return {**batch, **carried_columns(examples)}
 

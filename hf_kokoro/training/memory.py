@@ -27,23 +27,31 @@ class MemoryGuess:
         return self.fixed + (self.checkpointed if checkpointing else self.activations)
 
 
-def guess_memory(model: Any, sequences: int, tokens: int, *, separate_reference: bool = False) -> MemoryGuess:
-    """Guess for `sequences` sequences of `tokens` tokens a step (a DPO batch of B has 2B).
+def count_parameters(model: Any, *, trainable: bool = False) -> int:
+    """Parameters of the whole model, also where ZeRO-3 left this process with a part of each."""
+    chosen = (p for p in model.parameters() if p.requires_grad or not trainable)
+    return sum(_size(p) for p in chosen)
+
+
+def guess_memory(
+    model: Any, sequences: int, tokens: int, *, separate_reference: bool = False, shards: int = 1
+) -> MemoryGuess:
+    """Guess for `sequences` sequences of `tokens` tokens a step (a DPO batch of B has 2B), for one process.
 
     Activations: 34 bytes a token, layer and hidden unit in 16 bit (Korthikanti et al. 2022, eq. 1, without
     the attention matrix, which SDPA does not keep), twice that in 32 bit; checkpointed: one hidden state a
     layer plus one layer's activations.
     """
     config = model.config.get_text_config()
-    weights = sum(p.numel() * p.element_size() for p in model.parameters())
-    trainable = sum(p.numel() for p in model.parameters() if p.requires_grad)
+    weights = sum(_size(p) * p.element_size() for p in model.parameters())
+    trainable = count_parameters(model, trainable=True)
     width = 4 if _dtype_bytes(model) == 4 else 2
     per_layer = sequences * tokens * config.hidden_size * 17 * width
     hidden = sequences * tokens * config.hidden_size * width
     layers = config.num_hidden_layers
     return MemoryGuess(
-        # gradient and two Adam moments in float32
-        fixed=weights * (2 if separate_reference else 1) + 12 * trainable,
+        # gradient and two Adam moments in float32; FSDP and ZeRO-3 split all of this over `shards` processes
+        fixed=(weights * (2 if separate_reference else 1) + 12 * trainable) // shards,
         activations=layers * per_layer,
         checkpointed=layers * hidden + per_layer,
         available=available_memory(),
@@ -60,6 +68,10 @@ def available_memory() -> int:
         return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (ValueError, OSError):  # not every system counts free pages
         return 8 * GIB
+
+
+def _size(parameter: Any) -> int:
+    return int(getattr(parameter, "ds_numel", parameter.numel()))
 
 
 def _dtype_bytes(model: Any) -> int:

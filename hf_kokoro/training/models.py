@@ -77,6 +77,11 @@ def lora_config(settings: RecipeSettings) -> Any:
     )
 
 
+def trains_adapter(settings: RecipeSettings) -> bool:
+    """Is what the run trains an adapter, a new one or that of `adapter_name_or_path`?"""
+    return settings.use_peft or settings.adapter_name_or_path is not None
+
+
 def model_path(settings: RecipeSettings, texts: Any, run_dir: Path, seed: int) -> str:
     """The folder or Hub id to load; the name `tiny` builds a tiny model of `texts` inside the run folder."""
     if settings.adapter_name_or_path is not None:

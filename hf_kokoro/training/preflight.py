@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import groupby
 from typing import Any, Literal
 
 from ..errors import KokoroError
@@ -17,6 +17,8 @@ Verdict = Literal["ok", "note", "fail"]
 SHOWN = 20
 
 PEOPLE = ("therapist", "chosen_therapist", "rejected_therapist")
+ID_COLUMNS = (("row_id",), ("dialogue_id", "turn"), ("dialogue_id",), ("question_id",))
+"""What a row is called in the table, first fit; rows without any of these go by their number."""
 GROUPS = {
     "question": ("question_id",),
     "therapist": PEOPLE,
@@ -43,10 +45,10 @@ class Check:
 
 @dataclass
 class Preflight:
-    """The table, and the row numbers behind it (of the training split)."""
+    """The table, and the names (`row_names`) of the training rows that were dropped or cut, by status."""
 
     checks: list[Check] = field(default_factory=list)
-    dropped: dict[str, list[int]] = field(default_factory=dict)
+    rows: dict[str, list[str]] = field(default_factory=dict)
 
     def add(self, name: str, value: object, verdict: Verdict = "ok", hint: str = "") -> None:
         self.checks.append(Check(name, str(value), verdict, "" if verdict == "ok" else hint))
@@ -58,14 +60,22 @@ class Preflight:
             raise PreflightError(f"pre-flight: {len(failed)} of {len(self.checks)} checks failed\n{lines}")
 
     def to_dict(self) -> dict[str, Any]:
-        return {"checks": [asdict(check) for check in self.checks], "dropped": self.dropped}
+        return {"checks": [asdict(check) for check in self.checks], "rows": self.rows}
+
+
+def row_names(rows: Any) -> list[str]:
+    """What each row is called: the value of its id columns, or its number."""
+    for columns in ID_COLUMNS:
+        if set(columns) <= set(rows.column_names):
+            return ["/".join(map(str, values)) for values in zip(*(rows[name] for name in columns), strict=True)]
+    return [str(number) for number in range(len(rows))]
 
 
 def measure_rows(rows: Any, tokenizer: Any, sides: Sequence[str], limit: int | None) -> Any:
     """Rows with `prompt` and completion columns `sides`, tokenized as TRL does, as a Dataset of measures.
 
     Columns: `status` (whole, cut, too_long, no_answer), `prompt` tokens after cutting, `longest` completion,
-    `tokens` a step reads, `identical` completions, `bos` at the head, `ends` end tokens of each completion.
+    `tokens` a step reads, `identical` completions, `bos` tokens at the head, `ends` end tokens of each completion.
     """
     options = {"tokenizer": tokenizer, "sides": list(sides), "limit": limit, "ends": end_tokens(tokenizer)}
     columns = ["prompt", *sides]
@@ -95,7 +105,6 @@ def _measure(
         turns = turn_offsets(tokenizer, row["prompt"]) if isinstance(row["prompt"], list) else []
         fitted = cut_prompt(prompt, turns, limit - longest)
         status, kept = ("too_long", prompt) if fitted is None else ("cut", fitted)
-    bos = tokenizer.bos_token_id
     return {
         "status": status,
         "prompt": len(kept),
@@ -103,7 +112,7 @@ def _measure(
         "tokens": sum(len(kept) + len(ids) for ids in completions),
         "supervised": sum(map(len, completions)),
         "identical": len(completions) > 1 and all(ids == completions[0] for ids in completions),
-        "double_bos": bos is not None and prompt[:2] == [bos, bos],
+        "bos": _leading(prompt, tokenizer.bos_token_id),
         "ends": [sum(token in ends for token in ids) for ids in completions],
     }
 
@@ -134,61 +143,96 @@ def _fit_prompt(row: Mapping[str, Any], rules: Any, system_prompt: str | None) -
     return {"prompt": fit_roles(with_system(row["prompt"], system_prompt), rules)}
 
 
-def check_rows(preflight: Preflight, statuses: Sequence[str], max_dropped: float, limit: int | None) -> None:
-    """Checks on what is dropped or cut; `statuses` holds one entry a row. Fails over `max_dropped`."""
-    counts = Counter(statuses)
+def check_rows(
+    preflight: Preflight, statuses: Sequence[str], names: Sequence[str], max_dropped: float, limit: int | None
+) -> None:
+    """Checks on what is dropped or cut; `statuses` and `names` hold one entry a row. Fails over `max_dropped`."""
     total = len(statuses)
     preflight.add("rows", total)
+    for status in ("too_long", "no_answer", "cut"):
+        preflight.rows[status] = [name for name, found in zip(names, statuses, strict=True) if found == status]
     for status, step in (
         ("too_long", f"raise max_length (window_tokens for SFT) above {limit}"),
         ("no_answer", "remove rows without an answer"),
     ):
-        numbers = [at for at, found in enumerate(statuses) if found == status]
-        preflight.dropped[status] = numbers
-        share = counts[status] / total
-        ids = (
-            f" (rows {', '.join(map(str, numbers[:SHOWN]))}{', ...' if len(numbers) > SHOWN else ''})"
-            if numbers
-            else ""
-        )
-        over = share > max_dropped
+        found = preflight.rows[status]
+        over = len(found) / total > max_dropped
         hint = f"allowed: {max_dropped:.1%} dropped; {step}, or raise max_dropped" if over else ""
         preflight.add(
-            f"dropped: {status}", f"{counts[status]}{ids}", "fail" if over else "note" if numbers else "ok", hint
+            f"dropped: {status}", _count_and_names(found), "fail" if over else "note" if found else "ok", hint
         )
-    preflight.add("cut between turns", counts["cut"], "note" if counts["cut"] else "ok")
+    cut = preflight.rows["cut"]
+    preflight.add("cut between turns", _count_and_names(cut), "note" if cut else "ok")
 
 
-def check_pairs(preflight: Preflight, measures: Any) -> None:
+def _count_and_names(names: Sequence[str]) -> str:
+    if not names:
+        return "0"
+    more = f", and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return f"{len(names)} (rows {', '.join(names[:SHOWN])}{more})"
+
+
+def check_pairs(preflight: Preflight, measures: Any, tokenizer: Any) -> None:
     """Checks on tokenized pairs or unpaired rows: identical sides, bos, end tokens, supervised share."""
     same = sum(measures["identical"])
     hint = "remove rows whose two answers are the same text"
     preflight.add("identical completions", same, "fail" if same else "ok", hint)
-    double = sum(measures["double_bos"])
-    hint = "template and tokenizer both write bos: take it out of the chat template"
-    preflight.add("rows with two bos", double, "fail" if double else "ok", hint)
-    ends = Counter(count for row in measures["ends"] for count in row)
-    wrong = sum(ends.values()) - ends[1]
-    hint = "the text itself holds end tokens, or the chat template writes none or two"
-    preflight.add("completions without exactly one end token", wrong, "fail" if wrong else "ok", hint)
+    _check_bos(preflight, measures["bos"], tokenizer)
+    _check_ends(preflight, [count for row in measures["ends"] for count in row])
     tokens = sum(measures["tokens"])
     preflight.add("tokens an epoch", f"{tokens:,}")
     preflight.add("share of supervised tokens", f"{sum(measures['supervised']) / max(tokens, 1):.1%}")
 
 
-def check_sft(preflight: Preflight, tokens: Any) -> None:
-    """Checks on tokenized SFT rows: sequences, tokens and the share that carries loss (0 is an error)."""
-    total = sum(map(len, tokens["labels"]))
-    learnt = sum(label != IGNORED for labels in tokens["labels"] for label in labels)
+def check_sft(preflight: Preflight, tokens: Any, tokenizer: Any) -> None:
+    """Checks on tokenized SFT rows: sequences, tokens, the share that carries loss (0 is an error), bos, end tokens."""
+    ends = end_tokens(tokenizer)
+    total = learnt = 0
+    bos: list[int] = []
+    found: list[int] = []
+    for row in tokens:
+        total += len(row["labels"])
+        learnt += sum(label != IGNORED for label in row["labels"])
+        bos.append(_leading(row["input_ids"], tokenizer.bos_token_id))
+        # every run of labels is one answer
+        answers = groupby(row["labels"], key=lambda label: label != IGNORED)
+        found += [sum(label in ends for label in answer) for is_answer, answer in answers if is_answer]
     preflight.add("sequences", len(tokens))
+    _check_bos(preflight, bos, tokenizer)
+    _check_ends(preflight, found)
     preflight.add("tokens an epoch", f"{total:,}")
     hint = "no token would be learnt: the chat template marks nothing, or no row has an answer"
     share = f"{learnt / total:.1%}" if total else "0.0%"
     preflight.add("share of supervised tokens", share, "ok" if learnt else "fail", hint)
 
 
-def check_scores(preflight: Preflight, rows: Any) -> None:
-    """Label balance and the sum of weights, where the rows have them."""
+def _check_bos(preflight: Preflight, bos: Sequence[int], tokenizer: Any) -> None:
+    """`bos`: bos tokens at the head of every sequence. Two are an error, none a note where the tokenizer writes one."""
+    double = sum(count > 1 for count in bos)
+    hint = "template and tokenizer both write bos: take it out of the chat template"
+    preflight.add("rows with two bos", double, "fail" if double else "ok", hint)
+    wanted = _leading(tokenizer("x")["input_ids"], tokenizer.bos_token_id) > 0
+    missing = sum(count == 0 for count in bos) if wanted else 0
+    hint = "the tokenizer opens plain text with bos, the chat template does not: the model may expect it"
+    preflight.add("rows without bos", missing, "note" if missing else "ok", hint)
+
+
+def _check_ends(preflight: Preflight, ends: Sequence[int]) -> None:
+    """`ends`: end tokens in every completion; anything but one is an error."""
+    wrong = sum(count != 1 for count in ends)
+    hint = "the text itself holds end tokens, or the chat template writes none or two"
+    preflight.add("completions without exactly one end token", wrong, "fail" if wrong else "ok", hint)
+
+
+def _leading(ids: Sequence[int], bos: int | None) -> int:
+    """How many of the first two tokens are bos."""
+    if bos is None or not ids or ids[0] != bos:
+        return 0
+    return 2 if len(ids) > 1 and ids[1] == bos else 1
+
+
+def check_scores(preflight: Preflight, rows: Any, method: str) -> None:
+    """Label balance and the sum of weights, where the rows have them and the method has a use for them."""
     if "label" in rows.column_names:
         yes = sum(map(bool, rows["label"]))
         rare = min(yes, len(rows) - yes) / len(rows)
@@ -201,7 +245,11 @@ def check_scores(preflight: Preflight, rows: Any) -> None:
         zero = sum(weight == 0 for weight in rows["weight"])
         mean_one = abs(total / len(rows) - 1) < 1e-3
         value = f"{total:.2f} over {len(rows)} rows" + (f", {zero} of weight 0" if zero else "")
-        preflight.add("sum of weights", value, "ok" if mean_one else "note", "" if mean_one else "rescaled to mean 1")
+        if method not in ("dpo", "kto") and len(set(rows["weight"])) > 1:
+            preflight.add("sum of weights", value, "note", f"{method} training has no weights: every row counts alike")
+        else:
+            step = "" if mean_one else "rescaled to mean 1"
+            preflight.add("sum of weights", value, "ok" if mean_one else "note", step)
     if "margin" in rows.column_names:
         margins = rows["margin"]
         preflight.add(

@@ -15,6 +15,7 @@ from .preflight import (
     check_sft,
     fit_prompts,
     measure_rows,
+    row_names,
 )
 from .recipe import RecipeSettings
 from .sft_data import tokenize_sft
@@ -46,12 +47,12 @@ def prepare(settings: RecipeSettings, tokenizer: Any, train: Any, test: Any, lim
     if test is not None:
         unseen = Preflight()
         made_test, _ = make(settings, tokenizer, test, limit, unseen)
-        left_out = sum(map(len, unseen.dropped.values()))
+        left_out = sum(len(unseen.rows[status]) for status in ("too_long", "no_answer"))
         preflight.add("test rows left out", f"{left_out} of {len(test)}", "note" if left_out else "ok")
         if not len(made_test):
             preflight.add("test rows", 0, "fail", "every test row is too long or empty; raise max_length")
         check_leaks(preflight, train, test)
-    check_scores(preflight, train)
+    check_scores(preflight, train, settings.method)
     return Prepared(made, made_test, longest, preflight)
 
 
@@ -62,9 +63,10 @@ def _sft(
     overlap, prompt = settings.window_overlap_tokens, settings.system_prompt
     tokens = tokenize_sft(rows, tokenizer, most, overlap=overlap, system_prompt=prompt)
     by_row = dict(zip(tokens["source"], tokens["status"], strict=True))
-    check_rows(preflight, [by_row[number] for number in range(len(rows))], settings.max_dropped, most)
+    statuses = [by_row[number] for number in range(len(rows))]
+    check_rows(preflight, statuses, row_names(rows), settings.max_dropped, most)
     kept = tokens.filter(_is_kept, input_columns="status").select_columns(["input_ids", "labels"])
-    check_sft(preflight, kept)
+    check_sft(preflight, kept, tokenizer)
     return kept, max(map(len, kept["input_ids"]), default=0)
 
 
@@ -75,11 +77,11 @@ def _preference(
     sides = SIDES["dpo"] if paired else SIDES[settings.method]
     rows = fit_prompts(rows, tokenizer, settings.system_prompt)
     measures = measure_rows(rows, tokenizer, sides, limit)
-    check_rows(preflight, measures["status"], settings.max_dropped, limit)
+    check_rows(preflight, measures["status"], row_names(rows), settings.max_dropped, limit)
     keep = [number for number, status in enumerate(measures["status"]) if _is_kept(status)]
     if len(keep) < len(rows):
         rows, measures = rows.select(keep), measures.select(keep)
-    check_pairs(preflight, measures)
+    check_pairs(preflight, measures, tokenizer)
     longest = max((p + c for p, c in zip(measures["prompt"], measures["longest"], strict=True)), default=0)
     if settings.method == "reward" and limit is not None:
         # TRL's reward trainer has no cut of its own: it drops what is too long, so the oldest turns go here

@@ -7,12 +7,12 @@ almost nothing to do with the right ones. `guard_cpu_4bit` keeps the unpacked pa
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from ..errors import KokoroError, MissingExtraError
+from .distributed import uses_fsdp
 from .recipe import RecipeSettings
 
 
@@ -31,11 +31,10 @@ def quantization_config(settings: RecipeSettings) -> Any:
     import torch
     from transformers import BitsAndBytesConfig
 
-    sharded = os.environ.get("ACCELERATE_USE_FSDP", "").lower() == "true"
     return BitsAndBytesConfig(
         load_in_4bit=True,
         # FSDP shards tensors of one dtype, so there the 4-bit blocks are stored as if they were bf16
-        bnb_4bit_quant_storage=torch.bfloat16 if sharded else torch.uint8,
+        bnb_4bit_quant_storage=torch.bfloat16 if uses_fsdp() else torch.uint8,
         bnb_4bit_quant_type="nf4",
         bnb_4bit_use_double_quant=True,
         bnb_4bit_compute_dtype=torch.bfloat16 if torch.cuda.is_available() else torch.float32,

@@ -197,7 +197,7 @@ def _read(config: str | Path | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         place = getattr(error, "problem_mark", None)
         line = f" line {place.line + 1}" if place else ""
-        raise UsageError(f"{path.name}{line} is not a YAML file; see the files of 'hf-kokoro train --list'") from error
+        raise UsageError(f"{path.name}{line} is not a YAML file; see 'hf-kokoro train recipes'") from error
     if not isinstance(values, dict):
         raise UsageError(f"{path.name}: got {describe(values)}; a recipe is 'key: value' lines")
     return path.name, {str(key): value for key, value in values.items()}
@@ -210,7 +210,7 @@ def _near(name: str, known: Sequence[str]) -> str:
 
 def _unknown_key(source: str, key: str, known: Sequence[str]) -> Fault:
     close = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
-    step = f"did you mean {close[0]!r}?" if close else "see 'hf-kokoro train --help'"
+    step = f"did you mean {close[0]!r}?" if close else "see the recipes that 'hf-kokoro train recipes' lists"
     return Fault(
         source,
         describe(key, show=True).strip("'"),

@@ -20,7 +20,7 @@ RUN_FILE = "run.json"
 
 PACKAGES = (
     "hf-kokoro", "torch", "transformers", "trl", "peft", "accelerate", "datasets", "tokenizers",
-    "bitsandbytes",
+    "bitsandbytes", "deepspeed",
 )  # fmt: skip
 
 

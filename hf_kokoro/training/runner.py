@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import UsageError
-from .adapters import assert_policy_is_reference
+from .adapters import StepZeroCheck
 from .checkpoints import find_checkpoint
 from .data import load_plain, pick_splits, texts_of
-from .distributed import check_processes
-from .memory import GIB, guess_memory
+from .distributed import check_processes, count_shards
+from .memory import GIB, count_parameters, guess_memory
 from .model_card import render_model_card
-from .models import load_policy, load_tokenizer, lora_config, model_path
+from .models import load_policy, load_tokenizer, lora_config, model_path, trains_adapter
 from .plots import plot_metrics
 from .preflight import Preflight
 from .prepare import Prepared, prepare
@@ -105,14 +105,14 @@ def _run(
         method=settings.method,
         output_dir=str(folder),
         base_model=base,
-        adapter=lora_config(settings) is not None or settings.adapter_name_or_path is not None,
+        adapter=trains_adapter(settings),
         train_rows=len(trainer.train_dataset),
         test_rows=0 if prepared.test is None else len(trainer.eval_dataset),
         steps=result.global_step,
         epochs=round(float(trainer.state.epoch or 0), 4),
         seconds=round(time.monotonic() - started, 2),
         **_losses(trainer.state.log_history),
-        trainable_parameters=sum(p.numel() for p in trainer.model.parameters() if p.requires_grad),
+        trainable_parameters=count_parameters(trainer.model, trainable=True),
         processes=trainer.accelerator.num_processes,
         seed=args.seed,
         resumed_from=None if checkpoint is None else str(checkpoint),
@@ -196,7 +196,14 @@ def _size_up(recipe: Recipe, args: Any, model: Any, prepared: Prepared) -> None:
     steps = args.max_steps if args.max_steps > 0 else int(an_epoch * args.num_train_epochs)
     prepared.preflight.add("optimizer steps expected", f"{steps} ({an_epoch} an epoch)")
     sequences = batch * (1 if recipe.settings.method == "sft" else 2)
-    guess = guess_memory(model, sequences, prepared.longest)
+    with_reference = recipe.settings.method in ("dpo", "kto") and not args.precompute_ref_log_probs
+    guess = guess_memory(
+        model,
+        sequences,
+        prepared.longest,
+        separate_reference=with_reference and not trains_adapter(recipe.settings),
+        shards=count_shards(args),
+    )
     asked = {"gradient_checkpointing", "activation_checkpointing"} & set(recipe.trainer)
     if not asked:
         args.gradient_checkpointing = args.activation_checkpointing = guess.needs_checkpointing
@@ -237,11 +244,16 @@ def _trainer(recipe: Recipe, args: Any, model: Any, tokenizer: Any, prepared: Pr
 def _train(
     trainer: Any, test: Any, checkpoint: Path | None, settings: RecipeSettings
 ) -> tuple[dict[str, float], dict[str, float], Any]:
-    if settings.method in ("dpo", "kto") and checkpoint is None:
-        assert_policy_is_reference(trainer)
-    before = {} if test is None or checkpoint is not None else _metrics(trainer.evaluate())
-    result = trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
-    return before, {} if test is None else _metrics(trainer.evaluate()), result
+    fresh = checkpoint is None
+    if fresh and settings.method in ("dpo", "kto"):
+        trainer.add_callback(StepZeroCheck(trainer))
+    # the measurement ahead of step 1 happens inside train(): FSDP2 can't place a model without its optimizer
+    trainer.args.eval_on_start = fresh and test is not None
+    result = trainer.train(resume_from_checkpoint=None if fresh else str(checkpoint))
+    if test is None:
+        return {}, {}, result
+    before = [entry for entry in trainer.state.log_history if entry["step"] == 0 and "eval_loss" in entry]
+    return _metrics(before[0]) if fresh else {}, _metrics(trainer.evaluate()), result
 
 
 def _metrics(found: Mapping[str, Any]) -> dict[str, float]:

@@ -38,7 +38,7 @@ class ScoredKTOTrainer(CarriesScores, KTOTrainer):
     batch is left out and counted. Data of one class is refused. Paired rows are unpaired first.
     """
 
-    _completion_columns = ("completion_ids", "KL_completion_ids")
+    _completion_columns = ("completion_ids",)
     data_collator: Any
     desirable_weight: Any
     undesirable_weight: Any

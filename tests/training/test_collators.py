@@ -87,6 +87,14 @@ def test_unpaired_rows_keep_their_kl_completion_and_weight() -> None:
     )
 
 
+def test_a_mismatched_completion_that_does_not_fit_is_cut_and_never_the_rows_own() -> None:
+    row = {"prompt_ids": [1, 2], "completion_ids": [3, 4], "KL_completion_ids": [5, 6, 7, 8], "label": True}
+    batch = ScoredUnpairedCollator(pad_token_id=0, max_length=5)([row])
+    assert batch["input_ids"].tolist() == [[1, 2, 3, 4]]
+    assert batch["KL_input_ids"].tolist() == [[1, 2, 5, 6, 7]]
+    assert batch["KL_completion_mask"].tolist() == [[0, 0, 1, 1, 1]]
+
+
 def test_padding_is_masked_by_length_even_where_pad_and_end_are_one_token() -> None:
     end = 9
     rows = [

@@ -38,9 +38,9 @@ def test_rows_that_do_not_fit_are_named_and_fail_over_the_allowed_share(tokenize
     rows[7]["prompt"] = [message("user", "sleep " * 300)]
     rows[9]["chosen"] = [message("assistant", "rest " * 300)]
     refused = run(rows, tokenizer).preflight
-    assert refused.dropped["too_long"] == [7, 9]
-    assert value(refused, "dropped: too_long") == ("2 (rows 7, 9)", "fail")
-    with pytest.raises(PreflightError, match=r"dropped: too_long: 2 \(rows 7, 9\); allowed: 1.0% dropped"):
+    assert refused.rows["too_long"] == ["row-7", "row-9"]
+    assert value(refused, "dropped: too_long") == ("2 (rows row-7, row-9)", "fail")
+    with pytest.raises(PreflightError, match=r"dropped: too_long: 2 \(rows row-7, row-9\); allowed: 1.0% dropped"):
         refused.raise_if_failed()
     allowed = run(rows, tokenizer, max_dropped=0.05)
     allowed.preflight.raise_if_failed()
@@ -48,11 +48,11 @@ def test_rows_that_do_not_fit_are_named_and_fail_over_the_allowed_share(tokenize
     assert allowed.longest <= 200
 
 
-def test_an_empty_answer_is_dropped_by_number_and_never_trained_on(tokenizer: Any) -> None:
+def test_an_empty_answer_is_dropped_by_name_and_never_trained_on(tokenizer: Any) -> None:
     rows = make_pairs(4)
     rows[2]["rejected"] = [message("assistant", "  ")]
     prepared = run(rows, tokenizer, max_dropped=0.5)
-    assert prepared.preflight.dropped["no_answer"] == [2]
+    assert prepared.preflight.rows["no_answer"] == ["row-2"]
     assert prepared.train["row_id"] == ["row-0", "row-1", "row-3"]
 
 
@@ -61,7 +61,7 @@ def test_long_dialogue_prompts_are_cut_between_turns_and_counted(tokenizer: Any)
     rows[1]["prompt"] = [message(("user", "assistant")[i % 2], f"turn {i} sleep") for i in range(41)]
     prepared = run(rows, tokenizer)
     prepared.preflight.raise_if_failed()
-    assert value(prepared.preflight, "cut between turns") == ("1", "note")
+    assert value(prepared.preflight, "cut between turns") == ("1 (rows row-1)", "note")
     assert prepared.longest <= 200
 
 
@@ -79,6 +79,44 @@ def test_a_second_bos_and_stray_end_tokens_are_found(tokenizer: Any, family_toke
     rows[0]["chosen"] = [message("assistant", "so<|im_end|>")]
     found = value(run(rows, tokenizer).preflight, "completions without exactly one end token")
     assert found == ("1", "fail")
+
+
+def test_a_missing_bos_is_noted_where_the_tokenizer_would_write_one(family_tokenizer: Any) -> None:
+    from tokenizers.processors import TemplateProcessing
+
+    dialogue = [{"messages": [message("user", "sleep"), message("assistant", "that sounds hard")]}] * 2
+    tokenizer = family_tokenizer("llama3")
+    bos = tokenizer.bos_token
+    tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
+        single=f"{bos} $A", special_tokens=[(bos, tokenizer.bos_token_id)]
+    )
+    for rows, method in ((make_pairs(4), "dpo"), (dialogue, "sft")):
+        assert value(run(rows, tokenizer, method=method).preflight, "rows without bos") == ("0", "ok")
+    tokenizer.chat_template = tokenizer.chat_template.replace("{{- bos_token -}}", "")
+    for rows, method in ((make_pairs(4), "dpo"), (dialogue, "sft")):
+        assert value(run(rows, tokenizer, method=method).preflight, "rows without bos") == (str(len(rows)), "note")
+
+
+def test_end_tokens_inside_a_counsellors_text_and_a_second_bos_fail_for_dialogues_too(
+    tokenizer: Any, family_tokenizer: Any
+) -> None:
+    dialogue = [message("user", "sleep"), message("assistant", "so<|im_end|>"), message("user", "yes")]
+    rows = [{"messages": [*dialogue, message("assistant", "and so")]}]
+    found = value(run(rows, tokenizer, method="sft").preflight, "completions without exactly one end token")
+    assert found == ("1", "fail")
+    doubled = family_tokenizer("llama3")
+    doubled.chat_template = "{{ bos_token }}" + doubled.chat_template
+    assert value(run(rows, doubled, method="sft").preflight, "rows with two bos") == ("1", "fail")
+
+
+def test_weights_that_a_method_has_no_use_for_are_not_ignored_in_silence(tokenizer: Any) -> None:
+    rows = make_pairs(4)
+    assert value(run(rows, tokenizer, method="dpo").preflight, "sum of weights")[1] == "ok"
+    checks = run(rows, tokenizer, method="reward").preflight.checks
+    found = next(check for check in checks if check.name == "sum of weights")
+    assert (found.verdict, found.hint) == ("note", "reward training has no weights: every row counts alike")
+    alike = [{**row, "weight": 1.0} for row in rows]
+    assert value(run(alike, tokenizer, method="reward").preflight, "sum of weights")[1] == "ok"
 
 
 def test_every_completion_of_a_sound_template_has_exactly_one_end_token(family_tokenizer: Any) -> None:

@@ -160,7 +160,7 @@ def test_an_adapter_whose_reference_is_the_bare_base_is_stopped_at_step_0(recipe
         "processing_class": AutoTokenizer.from_pretrained(base),
     }
     wrong = ScoredDPOTrainer(model=policy, ref_model=AutoModelForCausalLM.from_pretrained(base), **options)
-    with pytest.raises(StartError, match="step 0: policy and reference differ"):
+    with pytest.raises(StartError, match="step 0: policy and the reference differ"):
         assert_policy_is_reference(wrong)
 
 

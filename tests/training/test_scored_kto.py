@@ -16,7 +16,7 @@ from hf_kokoro.errors import UsageError
 from hf_kokoro.training.kto_order import class_weights, order_rows
 from hf_kokoro.training.scored_kto import ScoredKTOConfig, ScoredKTOTrainer
 
-from .training_rows import QUICK, make_pairs, make_unpaired
+from .training_rows import QUICK, make_pairs, make_unpaired, message
 
 BETA = 0.5
 
@@ -86,6 +86,25 @@ def test_every_training_batch_holds_both_classes_and_no_kl_completion_of_its_own
         kl_owner = [prompts[-1], *prompts[:-1]]
         assert rows["KL_completion_ids"] == [rows["completion_ids"][-1], *rows["completion_ids"][:-1]]
         assert all(mine != other for mine, other in zip(prompts, kl_owner, strict=True))
+
+
+def test_a_long_answer_beside_a_long_prompt_trains_as_each_of_the_two_fits_alone(
+    tmp_path: Path, load_tiny: Any, tokenizer: Any
+) -> None:
+    # the KL estimate puts every answer behind a neighbour's prompt: long behind long does not fit
+    def row(at: int) -> dict[str, Any]:
+        long_prompt = bool(at % 2)
+        prompt = f"day {at}" + " sleep" * (40 if long_prompt else 1)
+        answer = "rest " * (1 if long_prompt else 30)
+        return {"prompt": [message("user", prompt)], "completion": [message("assistant", answer)], "label": long_prompt}
+
+    rows = [row(at) for at in range(8)]
+    trainer = build(tmp_path, load_tiny(), tokenizer, rows, ref_model=load_tiny(), max_length=150, max_steps=2)
+    columns = [trainer.train_dataset[name] for name in ("prompt_ids", "completion_ids", "KL_completion_ids")]
+    lengths = [(len(prompt) + len(own), len(prompt) + len(other)) for prompt, own, other in zip(*columns, strict=True)]
+    assert max(own for own, _ in lengths) <= 150 < max(other for _, other in lengths)
+    trainer.train()
+    assert trainer.state.global_step == 2
 
 
 def test_paired_rows_are_unpaired_and_mixed(tmp_path: Path, load_tiny: Any, tokenizer: Any) -> None:

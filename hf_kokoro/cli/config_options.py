@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from ..errors import UsageError
+from ..training.overrides import option_pairs
 
 PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": ["-h", "--help"]}
 """Context settings of a verb that takes config options; the builder checks the names."""
@@ -17,26 +17,7 @@ def config_options(arguments: Sequence[str]) -> dict[str, Any]:
 
     Raises UsageError for a word that belongs to no option.
     """
-    options: dict[str, Any] = {}
-    words = list(arguments)
-    while words:
-        word = words.pop(0)
-        if not word.startswith("--") or len(word) < 3:
-            raise UsageError(f"config option {len(options) + 1}: got a word without its --name; allowed: --name value")
-        name, equals, value = word[2:].partition("=")
-        if equals:
-            options[_key(name)] = _value(value)
-        elif words and not words[0].startswith("--"):
-            options[_key(name)] = _value(words.pop(0))
-        elif name.startswith("no-"):
-            options[_key(name[3:])] = False
-        else:
-            options[_key(name)] = True
-    return options
-
-
-def _key(name: str) -> str:
-    return name.replace("-", "_")
+    return {key: _value(text) if isinstance(text, str) else text for key, text in option_pairs(arguments)}
 
 
 def _value(text: str) -> Any:

@@ -105,7 +105,8 @@ def merge(
 
 def _run(method: str, config: str, arguments: list[str], as_json: bool) -> None:
     try:
-        from ..training.recipe import load_recipe, parse_overrides
+        from ..training.overrides import parse_overrides
+        from ..training.recipe import load_recipe
         from ..training.runner import run_recipe
 
         recipe = load_recipe(config, parse_overrides(arguments), method)

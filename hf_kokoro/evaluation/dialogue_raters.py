@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from ..errors import UsageError
 from ..judging.claude import ClaudeJudge, unsendable
+from ..judging.messages import Unanswered, answer_text
 from ..judging.verdicts import Opinion
 from .dialogue_rubric import read_ratings, request_parameters, rubric_sha256
 from .two_turn import GeneratedDialogue, transcript
@@ -64,31 +65,25 @@ class ClaudeRater(ClaudeJudge):
         """One request, and one more if the reply is cut off or can't be read."""
         text = transcript(dialogue.turns or ())
         if (refused := unsendable(dialogue.situation, text)) is not None:
-            return Rating(refused.status, reason=refused.reason)
-        rating, max_tokens = Rating("invalid"), self.max_tokens
-        for _ in range(2):
-            parameters = request_parameters(self.judge_model, dialogue.situation, dialogue.emotion, text, max_tokens)
-            size = len(json.dumps(parameters, ensure_ascii=False).encode("utf-8"))
-            message = await self._send(parameters, self.price.most(size, max_tokens))
-            if isinstance(message, Opinion):
-                return Rating(message.status, reason=message.reason, raw=message.raw)
-            rating = _read_message(message)
-            if rating.status in ("scored", "refused"):
-                break
-            if rating.status == "incomplete":
-                max_tokens *= 4
-        return rating
+            return _rating_of(refused)
+        judge, situation, emotion = self.judge_model, dialogue.situation, dialogue.emotion
+
+        def request(max_tokens: int) -> dict[str, Any]:
+            return request_parameters(judge, situation, emotion, text, max_tokens)
+
+        size = len(json.dumps(request(self.max_tokens), ensure_ascii=False).encode("utf-8"))
+        return await self.ask(request, size, _read_message, _rating_of)
+
+
+def _rating_of(opinion: Opinion) -> Rating:
+    return Rating(opinion.status, reason=opinion.reason, raw=opinion.raw)
 
 
 def _read_message(message: Mapping[str, Any]) -> Rating:
-    """A Messages API reply as a rating; the stop reason is read before the text."""
-    blocks = message.get("content") or []
-    text = "".join(str(block.get("text") or "") for block in blocks if block.get("type") == "text")
-    stop = message.get("stop_reason")
-    if stop == "refusal":
-        return Rating("refused", reason="the model declined", raw=text)
-    if stop not in ("end_turn", "stop_sequence"):
-        return Rating("incomplete", reason=f"the reply ended early ({stop})", raw=text)
+    """A Messages API reply as a rating."""
+    text = answer_text(message)
+    if isinstance(text, Unanswered):
+        return Rating(text.status, reason=text.reason, raw=text.raw)
     return _rating(text)
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import secrets
 import tomllib
 from functools import cache
 from importlib.resources import files
 from typing import Any
+
+from ..judging.messages import ReplyError, levels_schema, marked, message_parameters, parse_object
 
 METRICS = (
     "comprehensibility",
@@ -54,14 +55,8 @@ def rubric_text() -> str:
 
 @cache
 def reply_schema() -> dict[str, Any]:
-    """The reply's JSON Schema; levels are enums, for the API refuses minimum and maximum."""
-    levels = {name: {"type": "integer", "enum": list(range(LOWEST, HIGHEST + 1))} for name in METRICS}
-    return {
-        "type": "object",
-        "properties": {"reason": {"type": "string"}, **levels},
-        "required": ["reason", *levels],
-        "additionalProperties": False,
-    }
+    """The reply's JSON Schema."""
+    return levels_schema(dict.fromkeys(METRICS, range(LOWEST, HIGHEST + 1)))
 
 
 @cache
@@ -72,34 +67,19 @@ def rubric_sha256() -> str:
 
 
 def request_parameters(model: str, situation: str, emotion: str, dialogue: str, max_tokens: int) -> dict[str, Any]:
-    """Arguments of `messages.create`: the rubric as a cached block, the material between random marks."""
-    mark = secrets.token_hex(8)
-    while mark in situation + emotion + dialogue:
-        mark = secrets.token_hex(8)
-    content = _TEMPLATE.format(mark=mark, situation=situation, emotion=emotion, dialogue=dialogue)
-    return {
-        "model": model,
-        "max_tokens": max_tokens,
-        "system": [{"type": "text", "text": rubric_text(), "cache_control": {"type": "ephemeral"}}],
-        "messages": [{"role": "user", "content": content}],
-        "output_config": {"format": {"type": "json_schema", "schema": reply_schema()}},
-    }
+    """Arguments of `messages.create` for one dialogue."""
+    content = marked(_TEMPLATE, situation=situation, emotion=emotion, dialogue=dialogue)
+    return message_parameters(model, rubric_text(), content, reply_schema(), max_tokens)
 
 
 def read_ratings(text: str) -> dict[str, int] | None:
-    """The seven ratings of a JSON reply, or None if it is not exactly that; nothing is clamped or filled in."""
+    """The seven ratings of a JSON reply, or None if it is not exactly that."""
     try:
-        fields = json.loads(text, object_pairs_hook=_no_duplicates)
-    except (ValueError, RecursionError):
+        fields = parse_object(text)
+    except ReplyError:
         return None
-    if not isinstance(fields, dict) or {*fields} - {"reason"} != {*METRICS}:
+    if {*fields} - {"reason"} != {*METRICS}:
         return None
     ratings = {name: fields[name] for name in METRICS}
     whole = all(isinstance(v, int) and not isinstance(v, bool) and LOWEST <= v <= HIGHEST for v in ratings.values())
     return ratings if whole else None
-
-
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len({name for name, _ in pairs}) != len(pairs):
-        raise ValueError("a key stands there twice")
-    return dict(pairs)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from ..errors import KokoroError, MissingExtraError, UsageError
 from .backoff import Backoff
@@ -32,6 +32,16 @@ _NO_ENTRY = {
 _REFUSALS_BEFORE_STOP = 3
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _Result = TypeVar("_Result")
+
+
+class HasStatus(Protocol):
+    """A reply as a rubric reads it: `scored`, `refused`, `incomplete` or `invalid`."""
+
+    @property
+    def status(self) -> str: ...
+
+
+_Reading = TypeVar("_Reading", bound=HasStatus)
 
 
 class StopRun(KokoroError):
@@ -81,20 +91,37 @@ class ClaudeJudge:
         """
         if (opinion := unsendable(question, answer)) is not None:
             return opinion
-        max_tokens = self.max_tokens
-        opinion = Opinion("invalid")
-        for _ in range(2):
-            parameters = request_parameters(self.judge_model, question, answer, max_tokens)
-            most = self.price.most(request_bytes(question, answer), max_tokens)
-            message = await self._send(parameters, most)
+        size = request_bytes(question, answer)
+
+        def request(max_tokens: int) -> dict[str, Any]:
+            return request_parameters(self.judge_model, question, answer, max_tokens)
+
+        return await self.ask(request, size, read_message, lambda opinion: opinion)
+
+    async def ask(
+        self,
+        request: Callable[[int], dict[str, Any]],
+        size: int,
+        read: Callable[[Mapping[str, Any]], _Reading],
+        from_opinion: Callable[[Opinion], _Reading],
+    ) -> _Reading:
+        """Send `request(max_tokens)` and `read` the reply; once more if it was cut off or can't be read.
+
+        `size` is the request's size in bytes, an upper bound of its tokens. A request that the service refuses
+        is an Opinion, which `from_opinion` turns into what `read` gives. Raises as `score` does.
+        """
+
+        async def once(max_tokens: int) -> tuple[_Reading, bool]:
+            message = await self._send(request(max_tokens), self.price.most(size, max_tokens))
             if isinstance(message, Opinion):
-                return message
-            opinion = read_message(message)
-            if opinion.status in ("scored", "refused"):
-                break
-            if opinion.status == "incomplete":
-                max_tokens *= 4
-        return opinion
+                return from_opinion(message), True
+            reading = read(message)
+            return reading, reading.status in ("scored", "refused")
+
+        reading, final = await once(self.max_tokens)
+        if not final:
+            reading, _ = await once(self.max_tokens * (4 if reading.status == "incomplete" else 1))
+        return reading
 
     async def aclose(self) -> None:
         """Close the connections. The judge can then be used in another event loop."""

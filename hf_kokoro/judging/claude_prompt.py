@@ -1,15 +1,13 @@
 """What a Claude judge is sent and how its reply is read: pure functions, no network.
 
 The rubric is one system block, the same for every answer, so that it can be cached. The judged text is data:
-it stands between marks that are random for each request, and the reply counts only through the fields of its
-JSON, whatever the text asked for.
+it stands between marks that are random for each request (`messages.py`).
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import secrets
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -17,6 +15,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 
 from ..schema.miti_st import DIMENSIONS
+from .messages import ReplyError, Unanswered, answer_text, levels_schema, marked, message_parameters, parse_object
 from .rubric import load_rubric
 from .verdicts import Opinion, VerdictError, check_scores
 
@@ -51,14 +50,8 @@ def system_text() -> str:
 
 @cache
 def reply_schema() -> dict[str, Any]:
-    """The reply's JSON Schema. Levels are enums: the API refuses minimum, maximum and lengths."""
-    levels = {name: {"type": "integer", "enum": list(range(low, high + 1))} for name, (low, high) in DIMENSIONS.items()}
-    return {
-        "type": "object",
-        "properties": {"reason": {"type": "string"}, **levels},
-        "required": ["reason", *levels],
-        "additionalProperties": False,
-    }
+    """The reply's JSON Schema."""
+    return levels_schema({name: range(low, high + 1) for name, (low, high) in DIMENSIONS.items()})
 
 
 @cache
@@ -69,18 +62,9 @@ def prompt_sha256() -> str:
 
 
 def request_parameters(model: str, question: str, answer: str, max_tokens: int) -> dict[str, Any]:
-    """Arguments of `messages.create`. No sampling parameters and no prefill: the model refuses them."""
-    mark = secrets.token_hex(8)
-    while mark in question or mark in answer:
-        mark = secrets.token_hex(8)
-    content = _TEMPLATE.format(mark=mark, question=question, answer=answer)
-    return {
-        "model": model,
-        "max_tokens": max_tokens,
-        "system": [{"type": "text", "text": system_text(), "cache_control": {"type": "ephemeral"}}],
-        "messages": [{"role": "user", "content": content}],
-        "output_config": {"format": {"type": "json_schema", "schema": reply_schema()}},
-    }
+    """Arguments of `messages.create` for one answer."""
+    content = marked(_TEMPLATE, question=question, answer=answer)
+    return message_parameters(model, system_text(), content, reply_schema(), max_tokens)
 
 
 def request_bytes(question: str, answer: str) -> int:
@@ -89,29 +73,25 @@ def request_bytes(question: str, answer: str) -> int:
 
 
 def read_reply(text: str) -> Opinion:
-    """Five scores in range, or `invalid` with the reply kept; nothing is clamped, rounded or filled in."""
+    """Five scores in range, or `invalid` with the reply kept."""
     try:
-        fields = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
+        fields = parse_object(text)
         _validator().validate(fields)
         reason = fields.pop("reason")
         # jsonschema counts 3.0 as an integer; here it is not
         check_scores(fields)
     except Exception as error:
-        # json, jsonschema and check_scores raise nothing in common; any of them means "unreadable"
-        what = str(error) if isinstance(error, VerdictError) else type(error).__name__
+        # jsonschema and check_scores raise nothing in common; any of them means "unreadable"
+        what = str(error) if isinstance(error, VerdictError | ReplyError) else type(error).__name__
         return Opinion("invalid", reason=f"the reply is no verdict: {what}", raw=text)
     return Opinion("scored", {name: fields[name] for name in DIMENSIONS}, reason, text)
 
 
 def read_message(message: Mapping[str, Any]) -> Opinion:
-    """A Messages API reply (as a plain object) as an opinion; the stop reason is read before the text."""
-    blocks = message.get("content") or []
-    text = "".join(str(block.get("text") or "") for block in blocks if block.get("type") == "text")
-    stop = message.get("stop_reason")
-    if stop == "refusal":
-        return Opinion("refused", reason="the model declined", raw=text)
-    if stop not in ("end_turn", "stop_sequence"):
-        return Opinion("incomplete", reason=f"the reply ended early ({stop})", raw=text)
+    """A Messages API reply (as a plain object) as an opinion."""
+    text = answer_text(message)
+    if isinstance(text, Unanswered):
+        return Opinion(text.status, reason=text.reason, raw=text.raw)
     return read_reply(text)
 
 
@@ -123,14 +103,3 @@ def _fixed_bytes() -> int:
 @cache
 def _validator() -> Draft202012Validator:
     return Draft202012Validator(reply_schema())
-
-
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields = dict(pairs)
-    if len(fields) != len(pairs):
-        raise VerdictError("a key stands there twice")
-    return fields
-
-
-def _no_constant(name: str) -> Any:
-    raise VerdictError(f"{name} is no number")

@@ -11,7 +11,8 @@ import os
 import sys
 
 from ..errors import KokoroError, UsageError
-from .recipe import METHODS, load_recipe, parse_overrides
+from .overrides import parse_overrides
+from .recipe import METHODS, load_recipe
 from .runner import run_recipe
 
 

@@ -147,26 +147,6 @@ def load_recipe(
     return Recipe(settings, trainer, source)
 
 
-def parse_overrides(arguments: Sequence[str]) -> dict[str, Any]:
-    """`["--learning-rate", "1e-4", "--bf16"]` to `{"learning_rate": 1e-4, "bf16": True}`; values are YAML."""
-    overrides: dict[str, Any] = {}
-    pending = list(arguments)
-    while pending:
-        name = pending.pop(0)
-        if not name.startswith("--") or len(name) < 3:
-            raise UsageError(f"got {name!r} where an option was expected; allowed: --key value or --key=value")
-        name, equals, text = name[2:].partition("=")
-        if not equals:
-            has_value = bool(pending) and not pending[0].startswith("--")
-            text = pending.pop(0) if has_value else "true"
-        try:
-            overrides[name.replace("-", "_")] = yaml.safe_load(text)
-        except yaml.YAMLError:
-            # a lone colon or bracket: the user means the text itself
-            overrides[name.replace("-", "_")] = text
-    return overrides
-
-
 def trainer_config_class(method: str) -> type:
     """The TRL config dataclass of a method; imports TRL."""
     if method == "dpo":

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from hf_kokoro.errors import UsageError
+from hf_kokoro.training.overrides import parse_overrides
 from hf_kokoro.training.recipe import (
     RECIPES_DIR,
     RecipeError,
     accelerate_configs,
     builtin_recipes,
     load_recipe,
-    parse_overrides,
     trainer_config_class,
 )
 
@@ -58,6 +58,7 @@ def test_overrides_win_over_the_file_and_take_both_spellings(tmp_path: Path) -> 
         (["--dataset_options", "{pool: high}"], {"dataset_options": {"pool": "high"}}),
         (["--bf16", "--max_steps", "-1"], {"bf16": True, "max_steps": -1}),
         (["--system_prompt", "a: b: c"], {"system_prompt": "a: b: c"}),
+        (["--no-use_peft", "--bf16", "false"], {"use_peft": False, "bf16": False}),
     ],
 )
 def test_override_values_are_yaml(arguments: list[str], expected: dict[str, object]) -> None:
@@ -77,8 +78,8 @@ def test_a_name_that_is_no_strategy_is_refused_with_the_names_that_are() -> None
 
 
 def test_a_stray_word_among_the_overrides_is_refused() -> None:
-    with pytest.raises(UsageError, match="'fast' where an option was expected"):
-        parse_overrides(["fast"])
+    with pytest.raises(UsageError, match="option 2: got a word without its --name"):
+        parse_overrides(["--max_steps", "3", "fast"])
 
 
 @pytest.mark.parametrize(

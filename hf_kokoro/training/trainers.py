@@ -1,4 +1,4 @@
-"""Method to trainer: ours for preferences, TRL's own for SFT and reward models (silenced)."""
+"""Method to trainer: ours for preferences, TRL's own for SFT and reward models (with our card)."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from typing import Any
 
 from trl import RewardTrainer, SFTTrainer
 
-from .scored_columns import NoTelemetry
+from .own_card import OwnCard
 from .scored_dpo import ScoredDPOTrainer
 from .scored_kto import ScoredKTOTrainer
 
 
-class DialogueSFTTrainer(NoTelemetry, SFTTrainer):
+class DialogueSFTTrainer(OwnCard, SFTTrainer):
     """SFTTrainer for the token ids and labels of `sft_data.tokenize_sft`."""
 
 
-class MarginRewardTrainer(NoTelemetry, RewardTrainer):
+class MarginRewardTrainer(OwnCard, RewardTrainer):
     """RewardTrainer, whose loss -logsigmoid(r_chosen - r_rejected - margin) takes the `margin` column itself."""
 
 

@@ -1,4 +1,4 @@
-"""What the Hub's API answers: the part of it that the client uses for datasets."""
+"""What the Hub's API answers: the part of it that the client uses for datasets and for pushing models."""
 
 from __future__ import annotations
 
@@ -51,11 +51,18 @@ def answer(double: HubDouble, request: Request) -> Reply:
                 return _json({"errors": [], "warnings": []})
             case ["api", "repos", "create"]:
                 return _create(double, request)
-            case ["api", "datasets", user, name, *rest]:
+            case ["api", "datasets" | "models", user, name, *rest]:
                 return _with_repo(double, request, f"{user}/{name}", rest)
-            case ["datasets", user, name, "resolve", revision, *path]:
+            case ["datasets", user, name, "resolve", revision, *path] | [user, name, "resolve", revision, *path]:
                 return _with_repo(double, request, f"{user}/{name}", ["resolve", revision, *path])
-            case ["datasets", user, name, "info", "lfs", "objects", "batch"]:
+            case ["datasets", user, name, "info", "lfs", "objects", "batch"] | [
+                user,
+                name,
+                "info",
+                "lfs",
+                "objects",
+                "batch",
+            ]:
                 return _lfs_batch(double, request, f"{user}/{name.removesuffix('.git')}")
             case ["storage", sha256]:
                 return _storage(double, request, sha256)
@@ -128,8 +135,9 @@ def _create(double: HubDouble, request: Request) -> Reply:
     repo_id = f"{wanted.get('organization') or 'user'}/{wanted['name']}"
     status = 409 if repo_id in double.store.repos else 200
     if status == 200:
-        double.store.create(repo_id, wanted.get("visibility") == "private" or wanted.get("private") is True)
-    return _json({"url": f"{double.endpoint}/datasets/{repo_id}", "name": repo_id}, status)
+        private = wanted.get("visibility") == "private" or wanted.get("private") is True
+        double.store.create(repo_id, private, "datasets/" if wanted.get("type") == "dataset" else "")
+    return _json({"url": f"{double.endpoint}/{double.store.repos[repo_id].prefix}{repo_id}", "name": repo_id}, status)
 
 
 def _info(repo: Repo, commit: Commit, request: Request) -> Reply:
@@ -268,7 +276,7 @@ def _commit(double: HubDouble, repo: Repo, revision: str, request: Request) -> R
             case "deletedFile":
                 blobs[value["path"]] = None
     parent, title = header.get("parentCommit"), header["summary"]
-    url = f"{double.endpoint}/datasets/{repo.id}"
+    url = f"{double.endpoint}/{repo.prefix}{repo.id}"
     if request.query.get("create_pr"):
         opened = repo.propose(blobs, parent=parent or repo.head(revision).oid, author="user", title=title)
         oid = repo.refs[f"refs/pr/{opened.number}"]

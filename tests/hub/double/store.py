@@ -44,10 +44,10 @@ class ParentMoved(Exception):
 
 
 class Repo:
-    """One dataset repo: refs to commits, each with its whole tree."""
+    """One repo: refs to commits, each with its whole tree; `prefix` stands before its id in addresses of pages."""
 
-    def __init__(self, store: Store, repo_id: str, private: bool) -> None:
-        self.store, self.id, self.private = store, repo_id, private
+    def __init__(self, store: Store, repo_id: str, private: bool, prefix: str) -> None:
+        self.store, self.id, self.private, self.prefix = store, repo_id, private, prefix
         self.commits: dict[str, Commit] = {}
         self.refs: dict[str, str] = {}
         self.pull_requests: list[PullRequest] = []
@@ -124,8 +124,8 @@ class Store:
     repos: dict[str, Repo] = field(default_factory=dict)
     lock: threading.RLock = field(default_factory=threading.RLock)
 
-    def create(self, repo_id: str, private: bool = False) -> Repo:
-        self.repos[repo_id] = Repo(self, repo_id, private)
+    def create(self, repo_id: str, private: bool = False, prefix: str = "datasets/") -> Repo:
+        self.repos[repo_id] = Repo(self, repo_id, private, prefix)
         return self.repos[repo_id]
 
     def put(self, content: bytes, *, lfs: bool) -> Blob:

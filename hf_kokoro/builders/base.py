@@ -17,7 +17,7 @@ from datasets.exceptions import DatasetGenerationError
 
 from ..errors import KokoroError, UsageError
 from ..sources.files import open_source
-from ..sources.hub import local_source
+from ..sources.hub import local_source, origin
 from .fingerprint import source_digest
 
 _BOOKKEEPING = ("name", "version", "data_dir", "data_files", "description", "source")
@@ -106,15 +106,24 @@ class SourceBuilder(datasets.ArrowBasedBuilder):
         return self._members(names, self._options)
 
     def as_dataset(self, split: Any = None, **options: Any) -> Any:
-        """As in `datasets`, except that a split without rows is an empty Dataset; there it raises ValueError."""
+        """As in `datasets`, except that a split without rows is an empty Dataset; there it raises ValueError.
+
+        `info.download_checksums` of the result says where the rows come from: the Hub commit (or the local
+        name) and the digest of the bytes that were read.
+        """
         splits = self.info.splits or {}
         empty = {name for name, info in splits.items() if not info.num_examples}
         if split is None and empty:
             return datasets.DatasetDict({name: self.as_dataset(name, **options) for name in splits})
         if str(split) in empty:
             rows = self.info.features.arrow_schema.empty_table()
-            return datasets.Dataset(rows, info=self.info.copy(), split=datasets.NamedSplit(str(split)))
-        return super().as_dataset(split=split, **options)
+            made = datasets.Dataset(rows, info=self.info.copy(), split=datasets.NamedSplit(str(split)))
+        else:
+            made = super().as_dataset(split=split, **options)
+        source = {origin(Path(self.config.source)): {"num_bytes": None, "checksum": self.config.digest}}
+        for rows in made.values() if isinstance(made, dict) else (made,):
+            rows.info.download_checksums = source
+        return made
 
     def _generate_tables(self, **kwargs: Any) -> Iterator[tuple[Key, pa.Table]]:
         try:

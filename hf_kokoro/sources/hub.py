@@ -37,6 +37,14 @@ def local_source(
     return _snapshot(repo_id, patterns, revision or at or None, token)
 
 
+def origin(path: Path) -> str:
+    """What `local_source` found, without a path of this machine: `hf://datasets/user/repo@commit`, or a name."""
+    repo, snapshots, commit = path.parts[-3:] if len(path.parts) > 2 else ("", "", "")
+    if snapshots == "snapshots" and repo.startswith("datasets--"):
+        return f"hf://datasets/{repo.removeprefix('datasets--').replace('--', '/', 1)}@{commit}"
+    return path.name
+
+
 def _snapshot(repo_id: str, patterns: Sequence[str], revision: str | None, token: str | bool | None) -> Path:
     import huggingface_hub
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled

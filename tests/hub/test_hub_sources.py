@@ -21,14 +21,15 @@ import json, sys
 import hf_kokoro as hk
 for name, config, options in json.loads(sys.argv[1]):
     try:
-        print(json.dumps(len(hk.load_dataset(name, config, split="train", **options))))
+        rows = hk.load_dataset(name, config, split="train", **options)
+        print(json.dumps([len(rows), *rows.info.download_checksums]))
     except hk.KokoroError as error:
         print(json.dumps(f"{type(error).__name__}: {error}"))
 """
 
 
 def load(hub: HubDouble, home: Path, *asked: tuple[str, str, dict[str, str]], token: str = "hf_reads") -> list[object]:
-    """What each load gives, in one fresh process: the number of rows or the error."""
+    """What each load gives, in one fresh process: the number of rows and where they came from, or the error."""
     environment = os.environ | {
         "HF_ENDPOINT": hub.endpoint,
         "HF_HOME": str(home),
@@ -54,26 +55,29 @@ def test_a_hub_id_loads_rows_of_its_head_and_of_an_old_revision(hub: HubDouble, 
     old = api.upload_file(
         path_or_fileobj=b"".join(lines[:10]), path_in_repo="data/pilot.jsonl", repo_id="user/pairs", repo_type="dataset"
     )
-    api.upload_file(
+    new = api.upload_file(
         path_or_fileobj=b"".join(lines), path_in_repo="data/pilot.jsonl", repo_id="user/pairs", repo_type="dataset"
     )
+    at = "hf://datasets/user/pairs@"
     assert load(
         hub,
         tmp_path / "home",
         ("miti_st_dpo", "pairs", {"source": "user/pairs"}),
         ("miti_st_dpo", "rows", {"source": "user/pairs", "revision": old.oid}),
         ("miti_st_dpo", "rows", {"source": f"hf://datasets/user/pairs@{old.oid}"}),
-    ) == [28, 10, 10]
+    ) == [[28, at + new.oid], [10, at + old.oid], [10, at + old.oid]]
 
 
 def test_kokorochat_files_load_from_a_hub_repo(hub: HubDouble, api: HfApi, tmp_path: Path) -> None:
-    api.upload_folder(
+    done = api.upload_folder(
         folder_path=SAMPLES / "kokorochat",
         path_in_repo="kokorochat_dialogues",
         repo_id="user/pairs",
         repo_type="dataset",
     )
-    assert load(hub, tmp_path / "home", ("kokorochat", "dialogues", {"source": "user/pairs"})) == [6]
+    assert load(hub, tmp_path / "home", ("kokorochat", "dialogues", {"source": "user/pairs"})) == [
+        [6, f"hf://datasets/user/pairs@{done.oid}"]
+    ]
 
 
 def test_a_growing_repo_is_read_at_its_head_and_never_from_an_old_copy(
@@ -83,13 +87,13 @@ def test_a_growing_repo_is_read_at_its_head_and_never_from_an_old_copy(
     asked = ("miti_st_dpo", "rows", {"source": "user/pairs"})
     lines = ROWS.read_bytes().splitlines(keepends=True)
     for count in (3, 5):
-        api.upload_file(
+        done = api.upload_file(
             path_or_fileobj=b"".join(lines[:count]),
             path_in_repo="data/pilot.jsonl",
             repo_id="user/pairs",
             repo_type="dataset",
         )
-        assert load(hub, tmp_path / "home", asked) == [count]
+        assert load(hub, tmp_path / "home", asked) == [[count, f"hf://datasets/user/pairs@{done.oid}"]]
     hub.faults.script("GET", "/api/datasets/user/pairs", *[Status(503)] * 9)
     (error,) = load(hub, tmp_path / "home", asked)
     assert str(error).startswith("SourceError: user/pairs: the Hub answered 503")

@@ -42,8 +42,10 @@ def main() -> None:
     rows = fitting(real_pairs(options.csv, options.out), model, options.max_length)
     path = options.out / "results.json"
     results = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+    tests = {}
     for seed in options.seeds:
         train, test = question_split(rows, seed, options.train_pairs, options.test_pairs)
+        tests[seed] = test
         for method in ("before", *options.methods):
             key = f"{method}-{seed}"
             if key in results:
@@ -55,7 +57,7 @@ def main() -> None:
             path.write_text(json.dumps(results, indent=2), "utf-8")
             shown = {name: value for name, value in results[key].items() if not isinstance(value, list)}
             print(key, json.dumps(shown), flush=True)
-    print_results(results, options)
+    print_results(results, tests, options)
 
 
 def smollm2(folder: Path) -> Path:
@@ -198,22 +200,42 @@ def measure(model: str, test: list[dict[str, Any]], before: dict[str, Any] | Non
     }
 
 
-def print_results(results: dict[str, Any], options: Any) -> None:
-    print(
-        f"\nheld-out preference accuracy, mean (spread) over seeds {options.seeds}; rule judge: 1.0, it made the labels"
-    )
+def by_length(run: dict[str, Any], before: dict[str, Any], test: list[dict[str, Any]]) -> tuple[list[bool], list[bool]]:
+    """Whether the reward prefers the chosen answer, of the pairs where that is the longer and the shorter one."""
+    longer: list[bool] = []
+    shorter: list[bool] = []
+    values = zip(run["chosen"], before["chosen"], run["rejected"], before["rejected"], test, strict=True)
+    for chosen, chosen_before, rejected, rejected_before, row in values:
+        sizes = [len(row[side][0]["content"]) for side in ("chosen", "rejected")]
+        where = longer if sizes[0] > sizes[1] else shorter
+        where.append(chosen - chosen_before > rejected - rejected_before)
+    return longer, shorter
+
+
+def print_results(results: dict[str, Any], tests: dict[int, list[dict[str, Any]]], options: Any) -> None:
+    methods = ("before", *options.methods)
+    pairs = ", ".join(str(len(test)) for test in tests.values())
+    print(f"\nheld-out preference accuracy, mean (lowest-highest) over seeds {options.seeds}; test pairs {pairs}")
     print(f"{'':8}" + "".join(f"{name:>22}" for name in COLUMNS) + f"{'s a run':>10}")
-    for method in ("before", *options.methods):
-        runs = [results[f"{method}-{seed}"] for seed in options.seeds if f"{method}-{seed}" in results]
+    for method in methods:
+        runs = [results[f"{method}-{seed}"] for seed in options.seeds]
         cells = []
         for name in COLUMNS:
             values = [run[name] for run in runs]
             cells.append(f"{statistics.mean(values):.3f} ({min(values):.3f}-{max(values):.3f})")
-        print(
-            f"{method:8}"
-            + "".join(f"{cell:>22}" for cell in cells)
-            + f"{statistics.mean(r['seconds'] for r in runs):>10.0f}"
-        )
+        seconds = statistics.mean(run["seconds"] for run in runs)
+        print(f"{method:8}" + "".join(f"{cell:>22}" for cell in cells) + f"{seconds:>10.0f}")
+    print("rule judge: 1.000, it made the labels")
+    print("\nreward accuracy, all seeds together, where the chosen answer is")
+    print(f"{'':8}{'the longer':>22}{'the shorter':>22}")
+    for method in options.methods:
+        parts = [by_length(results[f"{method}-{s}"], results[f"before-{s}"], test) for s, test in tests.items()]
+        cells = []
+        for at in (0, 1):
+            hits = [hit for part in parts for hit in part[at]]
+            cells.append(f"{statistics.mean(hits):.3f} of {len(hits)}" if hits else "-")
+        print(f"{method:8}" + "".join(f"{cell:>22}" for cell in cells))
+    print(f"\n{sum(run['seconds'] for run in results.values()) / 60:.0f} minutes in all")
 
 
 if __name__ == "__main__":

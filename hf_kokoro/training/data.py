@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from ..errors import SourceError, UsageError
@@ -35,23 +36,48 @@ def pick_splits(loaded: Mapping[str, Any], settings: RecipeSettings) -> tuple[An
 
 
 def load_plain(settings: RecipeSettings) -> Mapping[str, Any]:
-    """Splits of a folder or Hub id that is no builder of this package, by plain `datasets.load_dataset`."""
+    """Splits of a folder or Hub id that is no builder of this package, by plain `datasets.load_dataset`.
+
+    A Hub id is pinned to the commit that its revision names now, and the rows say so (see `origins`).
+    """
     import datasets
 
+    name, revision = settings.dataset_name, settings.dataset_revision
+    local = Path(name).exists()
+    if not local:
+        revision = _commit(name, revision) or revision
     try:
         loaded: Mapping[str, Any] = datasets.load_dataset(
-            settings.dataset_name,
-            settings.dataset_config,
-            revision=settings.dataset_revision,
-            **settings.dataset_options,
+            name, settings.dataset_config, revision=revision, **settings.dataset_options
         )
     except (FileNotFoundError, datasets.exceptions.DatasetNotFoundError, ValueError) as error:
         raise SourceError(
-            f"dataset_name {settings.dataset_name!r} can't be loaded ({type(error).__name__}); allowed: "
+            f"dataset_name {name!r} can't be loaded ({type(error).__name__}); allowed: "
             "a builder (kokorochat, emplifai, miti_st_dpo), a folder or a Hub dataset id; check the name "
             "and dataset_config"
         ) from error
+    place = Path(name).name if local else f"hf://datasets/{name}@{revision or 'unknown'}"
+    for rows in loaded.values():
+        rows.info.download_checksums = {place: {"num_bytes": None, "checksum": None}}
     return loaded
+
+
+def _commit(repo: str, revision: str | None) -> str | None:
+    """The commit of a Hub dataset's revision; None if the Hub does not say (load_dataset may have a copy)."""
+    import huggingface_hub
+
+    try:
+        return huggingface_hub.HfApi().dataset_info(repo, revision=revision, timeout=30).sha
+    except Exception:  # the client's errors share no base with its connection errors; load_dataset raises its own
+        return None
+
+
+def origins(rows: Any) -> dict[str, str | None]:
+    """Where rows come from to the digest of what was read: `hf://…@commit`, or the name of a local file or folder.
+
+    Paths of this machine are left out: a run folder may be published. Rows made in memory have no origin.
+    """
+    return {place: facts["checksum"] for place, facts in (rows.info.download_checksums or {}).items()}
 
 
 def texts_of(rows: Any, limit: int = 2000) -> Iterator[str]:

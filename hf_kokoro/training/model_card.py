@@ -51,10 +51,9 @@ USE = (
 )
 
 
-def render_model_card(
-    recipe: Recipe, report: Mapping[str, Any], checks: Sequence[Mapping[str, Any]], versions: Mapping[str, str]
-) -> str:
-    """Markdown with the Hub's YAML header; numbers are those of `report` (a TrainReport as a dict)."""
+def render_model_card(recipe: Recipe, report: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
+    """Markdown with the Hub's YAML header; `report` is a TrainReport as a dict, `facts` are those of run.json."""
+    checks = report["preflight"]["checks"]
     settings = recipe.settings
     terms = TERMS.get(settings.dataset_name)
     header: dict[str, Any] = {"library_name": "peft" if report["adapter"] else "transformers"}
@@ -70,8 +69,8 @@ def render_model_card(
         f"# {recipe.output_dir.name}",
         f"{settings.method.upper()} on {terms.title if terms else settings.dataset_name}, starting from "
         f"`{report['base_model']}`. {USE}",
-        "## Data\n\n" + _data(recipe, terms, license_id, report),
-        "## Run\n\n" + _run(report, versions),
+        "## Data\n\n" + _data(recipe, terms, license_id, report, facts["dataset_origins"]),
+        "## Run\n\n" + _run(report, facts["versions"]),
     ]
     if report["after"]:
         parts.append("## Held-out metrics\n\n" + _metrics(report))
@@ -83,12 +82,19 @@ def render_model_card(
     return "\n\n".join(parts) + "\n"
 
 
-def _data(recipe: Recipe, terms: DataTerms | None, license_id: str | None, report: Mapping[str, Any]) -> str:
+def _data(
+    recipe: Recipe,
+    terms: DataTerms | None,
+    license_id: str | None,
+    report: Mapping[str, Any],
+    origins: Mapping[str, str | None],
+) -> str:
     settings = recipe.settings
     lines = [
         f"- rows: {report['train_rows']:,} for training, {report['test_rows']:,} held out",
         f"- dataset: `{settings.dataset_name}`, config `{settings.dataset_config}`, options "
-        f"`{settings.dataset_options}`, revision `{settings.dataset_revision}`",
+        f"`{settings.dataset_options}`",
+        *(f"- read from: `{place}`" + (f", digest `{digest}`" if digest else "") for place, digest in origins.items()),
         f"- licence of the data: {license_id or 'not stated in the recipe (dataset_license)'}",
     ]
     if terms:

@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import Any, Literal
 
 from ..errors import KokoroError
+from .cached_maps import Versioned
 from .dialogues import fit_roles, template_rules
 from .sft_data import IGNORED, with_system
 from .turns import cut_prompt, turn_offsets
@@ -79,7 +80,9 @@ def measure_rows(rows: Any, tokenizer: Any, sides: Sequence[str], limit: int | N
     """
     options = {"tokenizer": tokenizer, "sides": list(sides), "limit": limit, "ends": end_tokens(tokenizer)}
     columns = ["prompt", *sides]
-    return rows.select_columns(columns).map(_measure, fn_kwargs=options, remove_columns=columns, desc="Measuring")
+    return rows.select_columns(columns).map(
+        Versioned(_measure), fn_kwargs=options, remove_columns=columns, desc="Measuring"
+    )
 
 
 def end_tokens(tokenizer: Any) -> list[int]:
@@ -136,7 +139,7 @@ def fit_prompts(rows: Any, tokenizer: Any, system_prompt: str | None) -> Any:
     if isinstance(rows[0]["prompt"], str):
         return rows
     options = {"rules": template_rules(tokenizer), "system_prompt": system_prompt}
-    return rows.map(_fit_prompt, fn_kwargs=options, desc="Fitting roles")
+    return rows.map(Versioned(_fit_prompt), fn_kwargs=options, desc="Fitting roles")
 
 
 def _fit_prompt(row: Mapping[str, Any], rules: Any, system_prompt: str | None) -> dict[str, Any]:

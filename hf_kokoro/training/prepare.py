@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .cached_maps import Versioned
 from .preflight import (
     Preflight,
     check_leaks,
@@ -65,7 +66,7 @@ def _sft(
     by_row = dict(zip(tokens["source"], tokens["status"], strict=True))
     statuses = [by_row[number] for number in range(len(rows))]
     check_rows(preflight, statuses, row_names(rows), settings.max_dropped, most)
-    kept = tokens.filter(_is_kept, input_columns="status").select_columns(["input_ids", "labels"])
+    kept = tokens.filter(Versioned(_is_kept), input_columns="status").select_columns(["input_ids", "labels"])
     check_sft(preflight, kept, tokenizer)
     return kept, max(map(len, kept["input_ids"]), default=0)
 
@@ -85,7 +86,7 @@ def _preference(
     longest = max((p + c for p, c in zip(measures["prompt"], measures["longest"], strict=True)), default=0)
     if settings.method == "reward" and limit is not None:
         # TRL's reward trainer has no cut of its own: it drops what is too long, so the oldest turns go here
-        rows = rows.map(_cut_messages, fn_kwargs={"tokenizer": tokenizer, "sides": sides, "limit": limit})
+        rows = rows.map(Versioned(_cut_messages), fn_kwargs={"tokenizer": tokenizer, "sides": sides, "limit": limit})
     return rows, longest
 
 

@@ -23,6 +23,8 @@ RECIPES_DIR = Path(__file__).parent / "recipes"
 ACCELERATE_DIR = Path(__file__).parent / "accelerate"
 METHODS = ("sft", "dpo", "kto", "reward")
 Method = Literal["sft", "dpo", "kto", "reward"]
+SECRETS = {"hub_token": "set HF_TOKEN, or run 'hf auth login'"}
+"""Arguments of the TRL config that no recipe may hold, and what to do instead."""
 TINY = "tiny"
 """The model name that stands for a small random model built from the training texts (see `tiny.py`)."""
 
@@ -132,6 +134,10 @@ def load_recipe(
     trainer_hints = field_hints(trainer_config_class(found))
     checked: dict[str, Any] = {}
     for key, value in merged.items():
+        if key in SECRETS:
+            # a recipe is saved with the run, and pushed with it: a token in it would be published
+            faults.add(Fault(source, key, "a secret", "no secret in a recipe", SECRETS[key]))
+            continue
         hint = settings_hints.get(key, trainer_hints.get(key))
         if hint is None:
             faults.add(_unknown_key(source, key, [*settings_hints, *trainer_hints]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -13,9 +14,9 @@ from typing import Any
 from ..errors import UsageError
 from .adapters import StepZeroCheck
 from .checkpoints import find_checkpoint
-from .data import load_plain, pick_splits, texts_of
+from .data import load_plain, origins, pick_splits, texts_of
 from .distributed import check_processes, count_shards
-from .memory import GIB, count_parameters, guess_memory
+from .memory import GIB, count_lora_parameters, count_parameters, guess_memory
 from .model_card import render_model_card
 from .models import load_policy, load_tokenizer, lora_config, model_path, trains_adapter
 from .plots import plot_metrics
@@ -100,7 +101,8 @@ def _run(
         trainer = _trainer(recipe, args, model, tokenizer, prepared)
         check_processes(trainer.accelerator.num_processes, settings.expected_processes)
         before, after, result = _train(trainer, prepared.test, checkpoint, settings)
-    trainer.save_model(str(folder))
+    # an internal call: the model is pushed once, below, when its card is there
+    trainer.save_model(str(folder), _internal_call=True)
     report = TrainReport(
         method=settings.method,
         output_dir=str(folder),
@@ -121,7 +123,8 @@ def _run(
         preflight=prepared.preflight.to_dict(),
     )
     if trainer.is_world_process_zero():
-        _write_folder(recipe, report, {"train": train, "test": test})
+        trainer.model_card = _write_folder(recipe, report, {"train": train, "test": test})
+    trainer.create_model_card()
     if args.push_to_hub:
         trainer.push_to_hub()
     return report
@@ -138,6 +141,8 @@ def trainer_config(recipe: Recipe) -> Any:
         "report_to": "none",
         "disable_tqdm": not sys.stderr.isatty(),
         "hub_private_repo": True,
+        # pushes of checkpoints would put a model there before its card exists
+        "hub_strategy": "end",
         "ddp_find_unused_parameters": False,
     }
     if not torch.cuda.is_available():
@@ -192,15 +197,19 @@ def _limit(recipe: Recipe, args: Any, base: str) -> int | None:
 def _size_up(recipe: Recipe, args: Any, model: Any, prepared: Prepared) -> None:
     """Expected steps and memory into the pre-flight table; checkpointing on only if memory does not do."""
     rows, batch = len(prepared.train), args.per_device_train_batch_size
-    an_epoch = -(-rows // (batch * args.world_size * args.gradient_accumulation_steps))
-    steps = args.max_steps if args.max_steps > 0 else int(an_epoch * args.num_train_epochs)
+    if recipe.settings.method == "kto":
+        rows -= rows % batch  # ScoredKTOTrainer leaves a short last batch out
+    an_epoch = math.ceil(rows / (batch * args.world_size * args.gradient_accumulation_steps))
+    steps = args.max_steps if args.max_steps > 0 else math.ceil(an_epoch * args.num_train_epochs)
     prepared.preflight.add("optimizer steps expected", f"{steps} ({an_epoch} an epoch)")
     sequences = batch * (1 if recipe.settings.method == "sft" else 2)
+    lora = lora_config(recipe.settings)
     with_reference = recipe.settings.method in ("dpo", "kto") and not args.precompute_ref_log_probs
     guess = guess_memory(
         model,
         sequences,
         prepared.longest,
+        trainable=None if lora is None else count_lora_parameters(model, lora.r, recipe.settings.lora_target_modules),
         separate_reference=with_reference and not trains_adapter(recipe.settings),
         shards=count_shards(args),
     )
@@ -270,16 +279,15 @@ def _losses(history: list[dict[str, Any]]) -> dict[str, float | None]:
     return {"first_loss": losses[0] if losses else None, "last_loss": losses[-1] if losses else None}
 
 
-def _write_folder(recipe: Recipe, report: TrainReport, splits: Mapping[str, Any]) -> None:
-    folder, found = recipe.output_dir, versions()
-    fingerprints = {name: rows._fingerprint for name, rows in splits.items() if rows is not None}
+def _write_folder(recipe: Recipe, report: TrainReport, splits: Mapping[str, Any]) -> str:
+    """Write the run's own files; returns the model card, which the trainer writes last."""
+    folder = recipe.output_dir
     facts = {
-        "versions": found,
-        "dataset_fingerprints": fingerprints,
-        "dataset_revision": recipe.settings.dataset_revision,
+        "versions": versions(),
+        "dataset_origins": origins(splits["train"]),
+        "dataset_fingerprints": {name: rows._fingerprint for name, rows in splits.items() if rows is not None},
     }
     write_recipe(folder, recipe)
     write_run(folder, {**facts, "seed": report.seed, "report": report.to_dict()})
     plot_metrics(read_metrics(folder), folder)
-    card = render_model_card(recipe, report.to_dict(), report.preflight["checks"], found)
-    (folder / "README.md").write_text(card, "utf-8")
+    return render_model_card(recipe, report.to_dict(), facts)

@@ -14,18 +14,13 @@ from typing import Any
 from datasets import Dataset, IterableDataset
 
 from ..errors import Fault, Faults, RowError, describe
+from .cached_maps import Versioned
 from .collators import COLLATED_KEYS, MaskError, fit_row
+from .own_card import OwnCard
 from .turns import turn_offsets
 
 
-class NoTelemetry:
-    """Mixin in front of a TRL trainer: counselling data stays on the user's machine, and so does its use."""
-
-    def _send_telemetry(self) -> None:
-        """Nothing is sent."""
-
-
-class CarriesScores(NoTelemetry):
+class CarriesScores(OwnCard):
     """Mixin in front of a TRL trainer: score columns reach the collator, over-long prompts are cut there.
 
     Subclasses name in `_completion_columns` the token columns that follow the prompt.
@@ -50,7 +45,7 @@ class CarriesScores(NoTelemetry):
             args.max_length = limit
         sides = self._completion_columns
         options = {"tokenizer": processing_class, "sides": sides, "limit": limit}
-        prepared = prepared.map(_add_turns, fn_kwargs=options)
+        prepared = prepared.map(Versioned(_add_turns), fn_kwargs=options)
         if isinstance(prepared, Dataset) and limit is not None:
             _refuse_unfit(prepared, sides, limit, dataset_name)
         return prepared
@@ -79,7 +74,7 @@ def normalise_weights(dataset: Any) -> Any:
     mean = math.fsum(dataset["weight"]) / len(dataset)
     if abs(mean - 1) < 1e-6:
         return dataset
-    return dataset.map(_scale_weight, fn_kwargs={"factor": 1 / mean})
+    return dataset.map(Versioned(_scale_weight), fn_kwargs={"factor": 1 / mean})
 
 
 def _scale_weight(row: Mapping[str, Any], factor: float) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .cached_maps import Versioned
 from .dialogues import Window, cut_windows, fit_roles, template_rules
 from .turns import cut_prompt, turn_offsets
 
@@ -30,7 +31,7 @@ def tokenize_sft(rows: Any, tokenizer: Any, limit: int, *, overlap: int = 0, sys
     options = {"tokenizer": tokenizer, "limit": limit, "overlap": overlap, "system_prompt": system_prompt}
     make = _dialogue_batch if "messages" in rows.column_names else _completion_batch
     return rows.map(
-        make,
+        Versioned(make),
         with_indices=True,
         batched=True,
         batch_size=64,

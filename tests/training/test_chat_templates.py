@@ -63,6 +63,42 @@ def test_there_is_at_most_one_bos(family: str, family_tokenizer: Any) -> None:
     assert ids.count(tokenizer.bos_token_id) == (0 if family in ("chatml", "qwen3") else 1)
 
 
+@pytest.mark.parametrize(("family", "published"), [("chatml", "qwen2_5"), ("llama3", "llama3"), ("gemma3", "gemma3")])
+def test_a_family_renders_as_the_template_that_was_published_for_it(
+    family: str, published: str, family_tokenizer: Any
+) -> None:
+    # TRL ships the models' own templates; ours may differ in nothing but the marks
+    import trl
+
+    tokenizer = family_tokenizer(family)
+    template = (Path(trl.__file__).parent / "chat_templates" / f"{published}.jinja").read_text("utf-8")
+    for messages, prompt in ((CONVERSATION, False), (CONVERSATION[:4], True)):
+        options = {"tokenize": False, "add_generation_prompt": prompt}
+        ours = tokenizer.apply_chat_template(messages, **options)
+        assert ours == tokenizer.apply_chat_template(messages, chat_template=template, **options)
+
+
+def test_qwen3_prompts_are_those_of_the_published_template_without_thinking(family_tokenizer: Any) -> None:
+    import trl
+
+    tokenizer = family_tokenizer("qwen3")
+    template = (Path(trl.__file__).parent / "chat_templates" / "qwen3.jinja").read_text("utf-8")
+    options = {"tokenize": False, "add_generation_prompt": True}
+    theirs = tokenizer.apply_chat_template(CONVERSATION[:2], chat_template=template, enable_thinking=False, **options)
+    assert tokenizer.apply_chat_template(CONVERSATION[:2], **options) == theirs
+
+
+def test_llm_jp_renders_the_headings_of_its_published_format(family_tokenizer: Any) -> None:
+    # bos, system sentence, then heading and text of every turn, eos after an answer: llm-jp's SFT data and the
+    # chat template of its instruct models (which puts one fixed sentence in place of any system text)
+    tokenizer = family_tokenizer("llm-jp")
+    bos, eos = tokenizer.bos_token, tokenizer.eos_token
+    assert tokenizer.apply_chat_template(CONVERSATION[:4], tokenize=False, add_generation_prompt=True) == (
+        f"{bos}be kind\n\n### 指示:\nI can not sleep\n\n### 応答:\nthat sounds hard{eos}"
+        "\n\n### 指示:\nit is\n\n### 応答:\n"
+    )
+
+
 @pytest.mark.parametrize("alias", list(ALIASES))
 def test_aliases_name_a_family(alias: str, family_tokenizer: Any) -> None:
     assert family_tokenizer(alias).chat_template == FAMILIES[ALIASES[alias]]

@@ -11,44 +11,6 @@ from typer.testing import CliRunner
 
 from hf_kokoro.cli import app
 from hf_kokoro.errors import UsageError
-from hf_kokoro.schema.miti_st import LICENSE, RUBRIC, SOURCE_DATASET, row_line
-
-STYLES = {
-    "It sounds like {} has been heavy, and you carried it alone for a long while. What would help most?": (
-        5,
-        5,
-        1,
-        1,
-        1,
-    ),
-    "You should stop thinking about {} and sleep more.": (2, 1, 0, 0, 1),
-    "Many people struggle with {}; have you talked to someone about it?": (3, 3, 0, 1, 1),
-}
-
-
-def answer(name: str, text: str, scores: tuple[int, ...]) -> dict[str, Any]:
-    names = ("empathy", "partnership", "reflection_present", "no_persuade", "no_confront")
-    return {"therapist": name, "text": text, **dict(zip(names, scores, strict=True)), "total": sum(scores)}
-
-
-@pytest.fixture
-def miti_folder(tmp_path: Path) -> Path:
-    """Forty rows of the published schema, one a question."""
-    lines = []
-    for number in range(40):
-        answers = [answer(f"T{i}", text.format(f"matter {number}"), s) for i, (text, s) in enumerate(STYLES.items())]
-        best, worst = answers[0], answers[1]
-        row = {
-            "question_id": f"q{number}", "topic": "anxiety", "prompt": f"Matter {number} keeps me awake.",
-            "chosen": best["text"], "rejected": worst["text"], "chosen_score": best["total"],
-            "rejected_score": worst["total"], "chosen_therapist": best["therapist"],
-            "rejected_therapist": worst["therapist"], "all_answers": answers, "rubric": RUBRIC,
-            "judge_model": "test", "source_dataset": SOURCE_DATASET, "license": LICENSE,
-        }  # fmt: skip
-        lines.append(row_line(row))
-    (tmp_path / "miti" / "data").mkdir(parents=True)
-    (tmp_path / "miti" / "data" / "pilot.jsonl").write_text("".join(lines), "utf-8")
-    return tmp_path / "miti"
 
 
 def invoke(*arguments: object) -> Any:

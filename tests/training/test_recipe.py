@@ -77,6 +77,12 @@ def test_a_name_that_is_no_strategy_is_refused_with_the_names_that_are() -> None
         load_recipe({**MINIMAL, "save_strategy": "stepz"})
 
 
+def test_a_token_in_a_recipe_is_refused_and_not_repeated() -> None:
+    with pytest.raises(RecipeError, match=r"hub_token: got a secret; .*HF_TOKEN") as caught:
+        load_recipe(MINIMAL, parse_overrides(["--hub-token", "hf_dummy"]))
+    assert "hf_dummy" not in str(caught.value)
+
+
 def test_a_stray_word_among_the_overrides_is_refused() -> None:
     with pytest.raises(UsageError, match="option 2: got a word without its --name"):
         parse_overrides(["--max_steps", "3", "fast"])

@@ -164,6 +164,23 @@ def test_an_adapter_whose_reference_is_the_bare_base_is_stopped_at_step_0(recipe
         assert_policy_is_reference(wrong)
 
 
+@pytest.mark.parametrize(
+    ("changes", "steps"),
+    [
+        ({"gradient_accumulation_steps": 3, "num_train_epochs": 1.5}, 3),
+        ({"method": "kto", "num_train_epochs": 2, "gradient_accumulation_steps": 2}, 6),
+    ],
+    ids=["dpo", "kto"],
+)
+def test_the_pre_flight_expects_as_many_steps_as_the_run_takes(changes: Any, steps: int, recipe: Any) -> None:
+    kto = changes.get("method") == "kto"
+    data = make_unpaired(11) if kto else make_pairs(21)
+    made = recipe(**changes, max_steps=-1, dataset_test_split=None)
+    report = run_recipe(made, datasets={"train": Dataset.from_list(data)})
+    expected = next(c["value"] for c in report.preflight["checks"] if c["name"] == "optimizer steps expected")
+    assert int(expected.split()[0]) == report.steps == steps
+
+
 def test_kto_and_reward_recipes_run_end_to_end(recipe: Any) -> None:
     unpaired = make_unpaired(12)
     data = {"train": Dataset.from_list(unpaired[:16]), "test": Dataset.from_list(unpaired[16:])}
@@ -222,6 +239,8 @@ def test_a_plain_folder_of_rows_is_read_by_datasets_itself(recipe: Any, tmp_path
         split.to_json(folder / f"{name}.jsonl")
     report = run_recipe(recipe(dataset_name=str(folder)))
     assert (report.train_rows, report.test_rows) == (8, 4)
+    facts = json.loads((tmp_path / "run" / "run.json").read_text("utf-8"))
+    assert facts["dataset_origins"] == {"rows": None}
 
 
 def test_the_module_runs_a_recipe_and_prints_its_report(recipe: Any, tmp_path: Path, tiny_model: Path) -> None:
@@ -281,10 +300,13 @@ def test_a_model_card_carries_the_licence_and_limits_of_its_data(
     report = TrainReport(
         method="dpo", output_dir="out", base_model="base", adapter=True, train_rows=5, test_rows=2, steps=1, epochs=1.0,
         seconds=1.0, first_loss=0.7, last_loss=0.6, trainable_parameters=10, processes=1, seed=1,
+        preflight={"checks": []},
     )  # fmt: skip
-    card = render_model_card(recipe(dataset_name=dataset), report.to_dict(), [], {"trl": "1.16"})
+    facts = {"versions": {"trl": "1.16"}, "dataset_origins": {"hf://datasets/user/repo@abc": "0123"}}
+    card = render_model_card(recipe(dataset_name=dataset), report.to_dict(), facts)
     header = yaml.safe_load(card.split("---")[1])
     assert header["license"] == license_id
     assert header["base_model"] == "base"
     assert words in card
     assert "5 for training, 2 held out" in card
+    assert "read from: `hf://datasets/user/repo@abc`, digest `0123`" in card

@@ -15,7 +15,7 @@ from datasets import Dataset
 
 from hf_kokoro.errors import UsageError
 from hf_kokoro.training.distributed import check_processes
-from hf_kokoro.training.memory import guess_memory
+from hf_kokoro.training.memory import count_lora_parameters, guess_memory
 from hf_kokoro.training.recipe import load_recipe
 from hf_kokoro.training.run_folder import read_metrics
 from hf_kokoro.training.runner import run_recipe
@@ -122,8 +122,19 @@ def test_the_memory_guess_counts_weights_optimizer_and_activations_as_its_source
     assert guess.activations == 2 * (2 * 100 * 64 * 68)  # 2 layers, 68 bytes a token and unit in float32
     assert guess.checkpointed == 2 * (2 * 100 * 64 * 4) + 2 * 100 * 64 * 68
     assert guess.total(True) < guess.total(False)
+    with_reference = guess_memory(model, 2, 100, trainable=1000, separate_reference=True, shards=2)
+    assert with_reference.fixed == (2 * 4 * parameters + 12 * 1000) // 2
     assert guess_memory(model, 2, 10**9).needs_checkpointing
     assert not guess.needs_checkpointing
+
+
+@pytest.mark.parametrize("targets", ["all-linear", ["q_proj", "down_proj"]], ids=str)
+def test_the_parameters_of_an_adapter_are_counted_before_it_is_put_on(targets: Any, load_tiny: Any) -> None:
+    from peft import LoraConfig, get_peft_model
+
+    config = LoraConfig(r=4, target_modules=targets, task_type="CAUSAL_LM")
+    counted = count_lora_parameters(load_tiny(), 4, targets)
+    assert counted == get_peft_model(load_tiny(), config).get_nb_trainable_parameters()[0] > 0
 
 
 def test_a_run_with_other_than_the_expected_processes_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,6 +25,8 @@ METHODS = ("sft", "dpo", "kto", "reward")
 Method = Literal["sft", "dpo", "kto", "reward"]
 SECRETS = {"hub_token": "set HF_TOKEN, or run 'hf auth login'"}
 """Arguments of the TRL config that no recipe may hold, and what to do instead."""
+WIDER: dict[str, Any] = {"resume_from_checkpoint": bool | str | None}
+"""Arguments of the TRL config that take more than their type says: `true` is the run's last checkpoint."""
 TINY = "tiny"
 """The model name that stands for a small random model built from the training texts (see `tiny.py`)."""
 
@@ -138,7 +140,7 @@ def load_recipe(
             # a recipe is saved with the run, and pushed with it: a token in it would be published
             faults.add(Fault(source, key, "a secret", "no secret in a recipe", SECRETS[key]))
             continue
-        hint = settings_hints.get(key, trainer_hints.get(key))
+        hint = WIDER.get(key, settings_hints.get(key, trainer_hints.get(key)))
         if hint is None:
             faults.add(_unknown_key(source, key, [*settings_hints, *trainer_hints]))
             continue

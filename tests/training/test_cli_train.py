@@ -33,6 +33,19 @@ def test_a_tiny_dpo_run_then_its_preference_accuracy(miti_folder: Path, tmp_path
     assert report["pairs"] >= 2
 
 
+def test_a_run_goes_on_from_its_last_checkpoint(miti_folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    options = ("--dataset_source", miti_folder, "--output_dir", out, "--save_steps", "2", "--json")
+    started = invoke("train", "dpo", "--config", "tiny_dpo", *options, "--max_steps", "2")
+    assert json.loads(started.stdout)["resumed_from"] is None
+    resumed = invoke(
+        "train", "dpo", "--config", "tiny_dpo", *options, "--max_steps", "4", "--resume_from_checkpoint", "true"
+    )
+    report = json.loads(resumed.stdout)
+    assert report["resumed_from"] == str(out / "checkpoint-2")
+    assert report["steps"] == 4
+
+
 @pytest.mark.parametrize(("method", "name"), [("kto", "tiny_kto"), ("reward", "tiny_reward")])
 def test_the_other_tiny_twins_run_on_the_same_folder(method: str, name: str, miti_folder: Path, tmp_path: Path) -> None:
     short = ("--output_dir", tmp_path / "run", "--max_steps", "3", "--save_strategy", "no", "--json")

@@ -83,6 +83,12 @@ def test_a_token_in_a_recipe_is_refused_and_not_repeated() -> None:
     assert "hf_dummy" not in str(caught.value)
 
 
+@pytest.mark.parametrize(("text", "value"), [("true", True), ("runs/a/checkpoint-4", "runs/a/checkpoint-4")])
+def test_resuming_takes_the_last_checkpoint_or_a_folder(text: str, value: object) -> None:
+    recipe = load_recipe(MINIMAL, parse_overrides(["--resume_from_checkpoint", text]))
+    assert recipe.trainer["resume_from_checkpoint"] == value
+
+
 def test_a_stray_word_among_the_overrides_is_refused() -> None:
     with pytest.raises(UsageError, match="option 2: got a word without its --name"):
         parse_overrides(["--max_steps", "3", "fast"])

@@ -69,19 +69,21 @@ def rows(tmp_path: Path) -> Path:
 
 def assert_same_run(config: str, program: list[str], changes: dict[str, Any], rows: Path, model: Path) -> None:
     folder = rows.parent
+    # TRL keeps the adapters of a 4-bit model in bfloat16, and two processes add up their gradients in it
+    loss_gap, weight_gap = (5e-5, 2e-3) if changes.get("load_in_4bit") else (5e-6, 1e-5)
     alone = run_recipe(load_recipe(values(folder / "alone", rows, model, 1, **changes)))
     report = launch(config, program, values(folder / "sharded", rows, model, 2, **changes), folder)
     assert report["processes"] == 2
     assert report["trainable_parameters"] == alone.trainable_parameters
-    assert report["before"]["loss"] == pytest.approx(alone.before["loss"], abs=5e-6)
-    assert report["after"]["loss"] == pytest.approx(alone.after["loss"], abs=5e-6)
+    assert report["before"]["loss"] == pytest.approx(alone.before["loss"], abs=loss_gap)
+    assert report["after"]["loss"] == pytest.approx(alone.after["loss"], abs=loss_gap)
     one, two = ([e["loss"] for e in read_metrics(folder / name) if "loss" in e] for name in ("alone", "sharded"))
     assert len(one) == 3
-    assert two == pytest.approx(one, abs=5e-6)
+    assert two == pytest.approx(one, abs=loss_gap)
     first, second = (weights(folder / name, bool(changes.get("use_peft"))) for name in ("alone", "sharded"))
     assert first.keys() == second.keys()
     for key, weight in first.items():
-        torch.testing.assert_close(second[key], weight, rtol=0, atol=1e-5)
+        torch.testing.assert_close(second[key], weight, rtol=0, atol=weight_gap)
 
 
 def weights(folder: Path, adapter: bool) -> dict[str, torch.Tensor]:
@@ -91,21 +93,20 @@ def weights(folder: Path, adapter: bool) -> dict[str, torch.Tensor]:
     return dict(AutoModelForCausalLM.from_pretrained(folder).named_parameters())
 
 
-VARIANTS = {
-    "full model": {},
-    "LoRA, precomputed reference": {"use_peft": True, "precompute_ref_log_probs": True, "learning_rate": 0.5},
-}
+FULL: dict[str, Any] = {}
+LORA = {"use_peft": True, "precompute_ref_log_probs": True, "learning_rate": 0.5}
+QLORA = {**LORA, "load_in_4bit": True}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_fsdp2_takes_the_same_steps_as_one_process(variant: str, rows: Path, tiny_model: Path) -> None:
-    assert_same_run("fsdp2", FSDP_ON_CPUS, VARIANTS[variant], rows, tiny_model)
+@pytest.mark.parametrize("changes", [FULL, QLORA], ids=["full model", "QLoRA, precomputed reference"])
+def test_fsdp2_takes_the_same_steps_as_one_process(changes: dict[str, Any], rows: Path, tiny_model: Path) -> None:
+    assert_same_run("fsdp2", FSDP_ON_CPUS, changes, rows, tiny_model)
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("deepspeed") is None, reason="deepspeed is not installed")
 @pytest.mark.skipif(shutil.which("g++") is None, reason="deepspeed builds its CPU operators with g++")
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_zero3_takes_the_same_steps_as_one_process(variant: str, rows: Path, tiny_model: Path) -> None:
-    assert_same_run("zero3", PLAIN, VARIANTS[variant], rows, tiny_model)
+@pytest.mark.parametrize("changes", [FULL, LORA], ids=["full model", "LoRA, precomputed reference"])
+def test_zero3_takes_the_same_steps_as_one_process(changes: dict[str, Any], rows: Path, tiny_model: Path) -> None:
+    assert_same_run("zero3", PLAIN, changes, rows, tiny_model)

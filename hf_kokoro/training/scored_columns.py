@@ -16,11 +16,11 @@ from datasets import Dataset, IterableDataset
 from ..errors import Fault, Faults, RowError, describe
 from .cached_maps import Versioned
 from .collators import COLLATED_KEYS, MaskError, fit_row
-from .own_card import OwnCard
+from .trainer_base import TrainerBase
 from .turns import turn_offsets
 
 
-class CarriesScores(OwnCard):
+class CarriesScores(TrainerBase):
     """Mixin in front of a TRL trainer: score columns reach the collator, over-long prompts are cut there.
 
     Subclasses name in `_completion_columns` the token columns that follow the prompt.

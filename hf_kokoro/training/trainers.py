@@ -6,16 +6,16 @@ from typing import Any
 
 from trl import RewardTrainer, SFTTrainer
 
-from .own_card import OwnCard
 from .scored_dpo import ScoredDPOTrainer
 from .scored_kto import ScoredKTOTrainer
+from .trainer_base import TrainerBase
 
 
-class DialogueSFTTrainer(OwnCard, SFTTrainer):
+class DialogueSFTTrainer(TrainerBase, SFTTrainer):
     """SFTTrainer for the token ids and labels of `sft_data.tokenize_sft`."""
 
 
-class MarginRewardTrainer(OwnCard, RewardTrainer):
+class MarginRewardTrainer(TrainerBase, RewardTrainer):
     """RewardTrainer, whose loss -logsigmoid(r_chosen - r_rejected - margin) takes the `margin` column itself."""
 
 

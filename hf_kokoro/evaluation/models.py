@@ -18,12 +18,9 @@ def load_causal_lm(path: str | Path, *, dtype: str = "float32", four_bit: bool =
     try:
         import torch
         from transformers import AutoModelForCausalLM, BitsAndBytesConfig
-        from transformers.utils import logging as transformers_logging
     except ImportError as error:
         raise MissingExtraError(error.name or "transformers", "train", "running a model") from None
-    if not sys.stderr.isatty():
-        # the library draws its bar of loaded weights into pipes too
-        transformers_logging.disable_progress_bar()
+    hide_bars_in_pipes()
     options: dict[str, Any] = {"dtype": dtype}
     if torch.cuda.is_available():
         options["device_map"] = {"": 0}
@@ -39,6 +36,14 @@ def load_causal_lm(path: str | Path, *, dtype: str = "float32", four_bit: bool =
         return AutoModelForCausalLM.from_pretrained(str(path), **options).eval()
     except OSError as error:
         raise _unloadable(path, error) from error
+
+
+def hide_bars_in_pipes() -> None:
+    """The library draws its bar of loaded weights into pipes too; bars are for terminals."""
+    from transformers.utils import logging as transformers_logging
+
+    if not sys.stderr.isatty():
+        transformers_logging.disable_progress_bar()
 
 
 def load_tokenizer(path: str | Path) -> Any:

@@ -34,8 +34,10 @@ def reward_scorer(path: str | Path) -> Scorer:
         from transformers import AutoModelForSequenceClassification, AutoTokenizer
     except ImportError as error:
         raise MissingExtraError(error.name or "transformers", "train", "a reward model") from None
+    from .models import hide_bars_in_pipes
     from .preference import pair_tokens
 
+    hide_bars_in_pipes()
     try:
         if (Path(path) / "adapter_config.json").is_file():
             from peft import AutoPeftModelForSequenceClassification

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..errors import SourceError
 from .quantization import QuantizationError
+from .quiet import quiet_in_pipes
 
 
 def merge_adapter(adapter: str | Path, out_dir: str | Path, *, tolerance: float = 1e-3) -> float:
@@ -16,13 +17,18 @@ def merge_adapter(adapter: str | Path, out_dir: str | Path, *, tolerance: float 
     Adapter-on and merged log-probs are compared on a fixed sequence; a difference over `tolerance` raises
     QuantizationError and nothing is saved.
     """
+    if not (Path(adapter) / "adapter_config.json").is_file():
+        raise SourceError(f"{Path(adapter).name}: got no adapter_config.json; allowed: the folder of a LoRA run")
+    with quiet_in_pipes():
+        return _merge(str(adapter), str(out_dir), tolerance)
+
+
+def _merge(adapter: str, out_dir: str, tolerance: float) -> float:
     import torch
     from peft import AutoPeftModelForCausalLM
     from transformers import AutoTokenizer
 
-    if not (Path(adapter) / "adapter_config.json").is_file():
-        raise SourceError(f"{Path(adapter).name}: got no adapter_config.json; allowed: the folder of a LoRA run")
-    model = AutoPeftModelForCausalLM.from_pretrained(str(adapter), dtype=torch.float32)
+    model = AutoPeftModelForCausalLM.from_pretrained(adapter, dtype=torch.float32)
     model.eval()
     vocabulary = model.get_input_embeddings().weight.size(0)
     probe = (torch.arange(1, 49) * 7919 % vocabulary).unsqueeze(0)
@@ -34,8 +40,8 @@ def merge_adapter(adapter: str | Path, out_dir: str | Path, *, tolerance: float 
             f"merge: log-probs differ by {difference:.3g} nats; allowed: {tolerance:g}; "
             "keep the adapter beside its base instead"
         )
-    merged.save_pretrained(str(out_dir))
-    AutoTokenizer.from_pretrained(str(adapter)).save_pretrained(str(out_dir))
+    merged.save_pretrained(out_dir)
+    AutoTokenizer.from_pretrained(adapter).save_pretrained(out_dir)
     return difference
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar
@@ -41,6 +41,9 @@ class SourceConfig(datasets.BuilderConfig):
 
     `source` is the local path the rows come from; `digest` follows its bytes.
     """
+
+    ONLY_FOR: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Options that mean something to some configs alone: name to those configs."""
 
     source: str | None = None
     digest: str = ""
@@ -88,6 +91,10 @@ class SourceBuilder(datasets.ArrowBasedBuilder):
         }
         if unknown := sorted(set(options) - accepted - standard):
             raise UsageError(f"option {unknown[0]!r} is not known; allowed: {', '.join(sorted(accepted))}")
+        for option, configs in self.BUILDER_CONFIG_CLASS.ONLY_FOR.items():
+            if option in options and config_name not in configs:
+                # accepted in silence, it would leave rows in that the caller believes to be out
+                raise UsageError(f"option {option!r} means nothing to {config_name}; it is for {', '.join(configs)}")
         path = local_source(source or self.DEFAULT_SOURCE, self.HUB_PATTERNS, revision, token)
         self.files = open_source(path)
         memory = Path(cache_dir or datasets.config.HF_DATASETS_CACHE).expanduser() / "hf_kokoro_digests"

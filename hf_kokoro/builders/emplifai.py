@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
-from typing import Any
+from typing import Any, ClassVar
 
 import datasets
 import pyarrow as pa
@@ -42,6 +42,8 @@ class EmplifAIConfig(SourceConfig):
         split_by: `situation` (of each label's ten situations one is validation, one test), or None (all train).
             `sft` and `emotion` default to `situation`, the others to None.
     """
+
+    ONLY_FOR: ClassVar[Mapping[str, tuple[str, ...]]] = {"conversational": ("sft",)}
 
     columns: dict[str, str | None] = field(default_factory=dict)
     conversational: bool = True

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import compress, islice
-from typing import Any
+from typing import Any, ClassVar
 
 import datasets
 import pyarrow as pa
@@ -35,6 +35,9 @@ CONFIGS = {
 }
 
 
+_TRAINING = ("response_generation", "next_turn", "score_prediction", "unpaired")
+
+
 @dataclass
 class KokoroChatConfig(SourceConfig):
     """Options of all KokoroChat configs.
@@ -51,6 +54,15 @@ class KokoroChatConfig(SourceConfig):
         desirable_min: a dialogue with at least this score, and no screening flag, is desirable.
         min_ratings: `rater_centered` leaves out raters with fewer dialogues.
     """
+
+    ONLY_FOR: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "untranslated": ("dialogues", "turns", *_TRAINING),
+        "pool": ("response_generation", "next_turn", "unpaired"),
+        "conversational": _TRAINING,
+        "label_by": ("unpaired",),
+        "desirable_min": ("unpaired",),
+        "min_ratings": ("unpaired",),
+    }
 
     language: str = "ja"
     untranslated: str = "keep"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
-from typing import Any
+from typing import Any, ClassVar
 
 import datasets
 import pyarrow as pa
@@ -41,6 +41,12 @@ class MitiStDpoConfig(SourceConfig):
         weights: `uniform`, `margin` or `inverse_frequency` of the therapists; mean 1 over train.
         desirable_min: `unpaired`: an answer with at least this total is desirable.
     """
+
+    ONLY_FOR: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "conversational": ("pairs", "reward", "unpaired"),
+        "weights": ("pairs", "reward", "unpaired"),
+        "desirable_min": ("unpaired",),
+    }
 
     conversational: bool = True
     seed: int = 42

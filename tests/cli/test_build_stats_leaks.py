@@ -116,9 +116,11 @@ def test_a_failed_build_leaves_the_old_folder_as_it_was(samples: Path, tmp_path:
 
 
 def test_exit_codes_are_one_for_failed_work_and_two_for_bad_usage(samples: Path, tmp_path: Path) -> None:
+    build = ("build", "kokorochat", "--source", samples / "kokorochat", "--out", "o")
     chat = samples / "kokorochat"
     cases = [
-        (("build", "kokorochat", "--source", chat, "--out", "o", "--pool", "hihg"), 2, "allowed: low, high, full"),
+        ((*build, "--config", "next_turn", "--pool", "hihg"), 2, "allowed: low, high, full"),
+        ((*build, "--pool", "high"), 2, "'pool' means nothing to dialogues"),
         (("build", "kokorochat", "--out", "o", "--source", "nowhere"), 1, "not found"),
         (("build", "kokorochat"), 2, "Missing option"),
         (("frobnicate",), 2, "No such command"),

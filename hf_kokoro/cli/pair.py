@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from ..errors import SourceError
+from ..errors import SourceError, UsageError
 from .console import print_json
 
 
@@ -52,9 +52,12 @@ def pair(
     from ..schema.miti_st import row_line
     from . import verdict_join as join
 
+    _refuse_growing_file(out)
+    _refuse_input(out, (journal, join.origin_path(journal), *(consensus or ())), "a file that these rows are made from")
     verdicts = join.one_judge(read_journal(journal), judge_model, str(journal))
     model = verdicts[0].judge_model
     found, chat = join.source_of_journal(journal, source)
+    _refuse_input(out, _files_of(Path(found).expanduser(), chat.ignored_files), "the source of the texts")
     sets, unused = join.candidate_sets(chat.questions, verdicts, model)
     dataset, license_name = join.dataset_of(found)
     rows, report = make_rows(
@@ -110,12 +113,42 @@ def _print(report: Any, model: str, unused: int, out: Path) -> None:
     print(f"written: {out}; next: hf-kokoro append {out} --to ./my-dataset")
 
 
+def _refuse_growing_file(out: Path) -> None:
+    """Raise UsageError if `out` lies in a folder that `append` grows: replacing it would break its history."""
+    from ..hub.local import FOLDER
+    from ..hub.segments import Series
+    from ..schema.miti_st import DATA_PATH
+
+    place = out.expanduser().resolve()
+    grown = "/".join(place.parts[-2:]) in Series(DATA_PATH)
+    if grown or any((folder / FOLDER).is_dir() for folder in place.parents):
+        raise UsageError(
+            f"--out {out}: a growing dataset's place, which only `hf-kokoro append` may change; "
+            "name another file, then append it"
+        )
+
+
+def _refuse_input(out: Path, inputs: Iterable[Path], what: str) -> None:
+    """Raise UsageError if `out` is one of the files that are read."""
+    for file in inputs:
+        if out.exists() and file.exists() and out.samefile(file):
+            raise UsageError(f"--out {out}: {what}, which would be lost; name another file")
+
+
+def _files_of(source: Path, ignored: Iterable[str]) -> list[Path]:
+    """The files of a source (a file, or a folder less what is ignored there); none for a Hub id."""
+    if not source.is_dir():
+        return [source]
+    others = {source / name for name in ignored}
+    return [file for file in source.rglob("*") if file.is_file() and file not in others]
+
+
 def _write(out: Path, text: str) -> None:
     """Whole or not at all: an interrupted run leaves the old file as it was."""
+    from ..hub.atomic import make_folders, write_atomically
+
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        temporary = out.with_name(out.name + ".tmp")
-        temporary.write_text(text, "utf-8", newline="\n")
-        os.replace(temporary, out)
+        make_folders(out.parent)
+        write_atomically(out, text.encode())
     except OSError as error:
         raise SourceError(f"{out}: can't be written ({error.strerror})") from error

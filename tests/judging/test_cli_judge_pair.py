@@ -186,6 +186,47 @@ def test_bad_settings_of_pair_are_bad_usage_and_leave_an_old_file_alone(judged: 
     assert (judged / "r.jsonl").read_text("utf-8") == "old\n"
 
 
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+def test_pair_never_writes_over_its_inputs_or_into_a_growing_dataset(tmp_path: Path) -> None:
+    (tmp_path / "chat.csv").write_bytes(SAMPLE.read_bytes())
+    (tmp_path / "link.csv").symlink_to("chat.csv")
+    for judge, journal in (("rule", "v.jsonl"), ("rule:strict", "other.jsonl")):
+        assert (
+            run("judge", "--source", "chat.csv", "--judge", judge, "--journal", journal, cwd=tmp_path).returncode == 0
+        )
+    assert run("pair", "--journal", "v.jsonl", "--out", "r.jsonl", cwd=tmp_path).returncode == 0
+    assert run("append", "r.jsonl", "--to", "./grown", cwd=tmp_path).returncode == 0
+    before = contents(tmp_path)
+    inputs = ["v.jsonl", "v.jsonl.source.json", "chat.csv", "link.csv", "other.jsonl"]
+    growing = ["grown/data/pilot.jsonl", "grown/data/pilot-00001.jsonl", "grown/new.jsonl", "plain/data/pilot.jsonl"]
+    for out in (*inputs, *growing):
+        done = run("pair", "--journal", "v.jsonl", "--consensus", "other.jsonl", "--out", out, cwd=tmp_path)
+        assert done.returncode == 2, (out, done.stderr)
+        assert f"--out {out}: " in done.stderr
+        assert contents(tmp_path) == before, out
+
+
+def test_pair_writes_into_its_source_folder_only_what_is_no_source(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "chat.csv").write_bytes(SAMPLE.read_bytes())
+    assert run("judge", "--source", "in", "--judge", "rule", "--journal", "v.jsonl", cwd=tmp_path).returncode == 0
+    assert run("pair", "--journal", "v.jsonl", "--out", "in/chat.csv", cwd=tmp_path).returncode == 2
+    assert (tmp_path / "in" / "chat.csv").read_bytes() == SAMPLE.read_bytes()
+    assert run("pair", "--journal", "v.jsonl", "--out", "in/rows.txt", cwd=tmp_path).returncode == 0
+
+
+def test_pair_leaves_no_half_written_file_where_it_cannot_write(judged: Path) -> None:
+    (judged / "r.jsonl").mkdir()
+    before = sorted(path.name for path in judged.iterdir())
+    done = run("pair", "--journal", "v.jsonl", "--out", "r.jsonl", cwd=judged)
+    assert done.returncode == 1
+    assert "r.jsonl: can't be written" in done.stderr
+    assert sorted(path.name for path in judged.iterdir()) == before
+
+
 def test_the_sample_itself_is_untouched_when_given_as_the_journal(tmp_path: Path) -> None:
     before = SAMPLE.read_bytes()
     run("judge", "--judge", "rule", "--source", SAMPLE, "--journal", SAMPLE, cwd=tmp_path)

@@ -27,6 +27,8 @@ class MitiFacts:
     questions: set[int] = field(default_factory=set)
     topics: Counter[str] = field(default_factory=Counter)
     judges: Counter[str] = field(default_factory=Counter)
+    origins: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Rows a `source_dataset` and `license`, as they state them."""
     margins: Counter[int] = field(default_factory=Counter)
     scores: dict[str, Counter[int]] = field(
         default_factory=lambda: {name: Counter() for name in (*DIMENSIONS, "total")}
@@ -50,6 +52,7 @@ class MitiFacts:
         self.questions.add(hash((row["question_id"], row["prompt"])))
         self.topics[row["topic"]] += 1
         self.judges[row["judge_model"]] += 1
+        self.origins[(str(row["source_dataset"]), str(row["license"]))] += 1
         self.margins[row["chosen_score"] - row["rejected_score"]] += 1
         for side in ("chosen", "rejected"):
             self.therapists[side][row[f"{side}_therapist"]] += 1

@@ -5,7 +5,7 @@ Not legal advice: the rules are stricter than the law where that is simpler, and
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ..errors import KokoroError
@@ -62,6 +62,7 @@ LICENCES: dict[str, Licence] = dict(
 SOURCES: dict[str, str] = {
     miti_st.SOURCE_DATASET: miti_st.LICENSE.lower(),
     miti_st.HUB_ID: miti_st.LICENSE.lower(),
+    "hf-kokoro/sample": miti_st.LICENSE.lower(),
     kokorochat.HUB_ID: kokorochat.LICENSE_ID,
     "UEC-InabaLab/MultilingualKokoroChat": kokorochat.LICENSE_ID,
     "EmplifAI": "unknown",
@@ -77,35 +78,61 @@ def licence_of(source: str) -> Licence:
     return LICENCES[known.get(source.casefold(), "unknown")]
 
 
+def licences_of(sources: Iterable[str]) -> dict[str, Licence]:
+    """Each source with its licence."""
+    return {source: licence_of(source) for source in sources}
+
+
+def row_licences(origins: Iterable[tuple[str, str]]) -> dict[str, Licence]:
+    """Each source with the strictest licence among its own and those that its rows state.
+
+    `origins` are the values of `source_dataset` and `license` of rows. Of a licence that has no rule here nothing
+    is known to be allowed.
+    """
+    found: dict[str, Licence] = {}
+    for source, stated in origins:
+        licence = LICENCES.get(stated.strip().casefold().replace(" ", "-"), LICENCES["unknown"])
+        found[source] = max(found.get(source, licence_of(source)), licence, key=_strictness)
+    return dict(sorted(found.items()))
+
+
+def _strictness(licence: Licence) -> tuple[bool, int]:
+    return not licence.publishable, len(licence.asks)
+
+
+def named(sources: Mapping[str, Licence]) -> str:
+    """The sources in words, each with its licence."""
+    return " and ".join(f"{source[:80]} ({licence.name})" for source, licence in sources.items())
+
+
 def sources_named_in(*texts: str) -> list[str]:
     """Restricted sources that a card, a name or column names mention, whatever their metadata claims."""
     folded = " ".join(texts).casefold()
     return [source for source, mark in _MARKS.items() if mark in folded]
 
 
-def looser_than(licence_id: str, sources: Iterable[str]) -> list[str]:
+def looser_than(licence_id: str, sources: Mapping[str, Licence]) -> dict[str, Licence]:
     """Sources that ask for something which the licence `licence_id` of the derived data does not."""
     asks = LICENCES[licence_id].asks if licence_id in LICENCES else frozenset[str]()
-    return [source for source in sources if licence_of(source).asks - asks]
+    return {source: licence for source, licence in sources.items() if licence.asks - asks}
 
 
-def check_may_publish(sources: Iterable[str], *, public: bool, holds_licence: bool) -> None:
+def check_may_publish(sources: Mapping[str, Licence], *, public: bool, holds_licence: bool) -> None:
     """Raise LicenceError unless data from these sources may go to a repo of that visibility.
 
     Restricted sources may only go to a private repo, and only if the caller says that they hold a licence
     which allows it.
     """
-    restricted = [source for source in sources if not licence_of(source).publishable]
+    restricted = {source: licence for source, licence in sources.items() if not licence.publishable}
     if not restricted or (holds_licence and not public):
         return
-    named = " and ".join(f"{source} ({licence_of(source).name})" for source in restricted)
     reason = (
         "has no licence that allows it"
-        if all(UNLICENSED in licence_of(source).asks for source in restricted)
+        if all(UNLICENSED in licence.asks for licence in restricted.values())
         else "does not allow derived copies to be shared"
     )
     raise LicenceError(
-        f"publishing refused: this is made from {named}, which {reason}; nothing was sent. Possible instead: keep "
-        "the folder and let others build it from their own copy with `hf-kokoro build`; or, if you hold a licence "
-        "from its authors, a private repo with --private --i-hold-the-licence"
+        f"publishing refused: this is made from {named(restricted)}, which {reason}; nothing was sent. Possible "
+        "instead: keep the folder and let others build it from their own copy with `hf-kokoro build`; or, if you hold "
+        "a licence from its authors, a private repo with --private --i-hold-the-licence"
     )

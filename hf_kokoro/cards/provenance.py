@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..hub.target import CARD_PATH
-from ..schema.miti_st import SOURCE_DATASET
 from .check_files import folder_files
 from .front_matter import split_card
-from .licences import LicenceError, licence_of, looser_than, sources_named_in
+from .licences import Licence, LicenceError, licences_of, looser_than, named, row_licences, sources_named_in
 
 
-def folder_sources(source: Path, has_rows: bool) -> list[str]:
-    """Ids of the sources of a folder; `has_rows` says that it holds MITI-ST rows.
+def folder_sources(source: Path, rows: Iterable[Mapping[str, Any]]) -> dict[str, Licence]:
+    """Ids of the sources of a folder with their licences; `rows` are its MITI-ST rows, if it holds such.
 
+    What a row says of its source and licence counts, and the strictest of all that is said.
     Raises LicenceError if the card states a licence that is looser than its sources', CardError if its YAML
     can't be read.
     """
@@ -29,16 +30,15 @@ def folder_sources(source: Path, has_rows: bool) -> list[str]:
     sources = {name for name in (stated if isinstance(stated, list) else [stated]) if isinstance(name, str)}
     sources -= {"original"}
     sources |= set(sources_named_in(text, source.resolve().name, *_column_names(source)))
-    if has_rows:
-        sources.add(SOURCE_DATASET)
+    stated_by_rows = {(str(row.get("source_dataset")), str(row.get("license"))) for row in rows}
+    licences = {**licences_of(sorted(sources)), **row_licences(stated_by_rows)}
     licence = data.get("license")
-    if isinstance(licence, str) and (tighter := looser_than(licence, sources)):
-        named = ", ".join(f"{name} ({licence_of(name).name})" for name in tighter)
+    if isinstance(licence, str) and (tighter := looser_than(licence, licences)):
         raise LicenceError(
             f"publishing refused: the card says {licence[:40]}, which is looser than the licence of what it is made "
-            f"from: {named}; nothing was sent. A derived dataset can't be freer than its sources"
+            f"from: {named(tighter)}; nothing was sent. A derived dataset can't be freer than its sources"
         )
-    return sorted(sources) or ["a source that the card does not name"]
+    return licences or licences_of(["a source that the card does not name"])
 
 
 _KOKOROCHAT_COLUMNS = {"counselor_id", "review_by_client_en", "review_by_client_jp", "review_by_client"}

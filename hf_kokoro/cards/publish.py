@@ -93,11 +93,12 @@ def publish(
     _refuse_scripts(source)
     series = Series(DATA_PATH)
     segments = series.ordered(folder_files(source))
-    sources = folder_sources(source, bool(segments))
+    rows = [dict(row) for _, row in parse_rows(read_lines({path: [source / path] for path in segments}))]
+    sources = folder_sources(source, rows)
     check_may_publish(sources, public=options.public, holds_licence=options.holds_licence and options.private)
     if segments:
-        return _publish_rows(source, segments, place, options)
-    return _publish_files(source, place, sources, options)
+        return _publish_rows(source, segments, rows, place, options)
+    return _publish_files(source, place, options)
 
 
 def _refuse_scripts(source: Path) -> None:
@@ -109,8 +110,9 @@ def _refuse_scripts(source: Path) -> None:
         )
 
 
-def _publish_rows(source: Path, segments: Sequence[str], place: Target, options: PublishOptions) -> PublishReport:
-    rows = [dict(row) for _, row in parse_rows(read_lines({path: [source / path] for path in segments}))]
+def _publish_rows(
+    source: Path, segments: Sequence[str], rows: list[dict[str, Any]], place: Target, options: PublishOptions
+) -> PublishReport:
     report, rows, redacted = _private_data(rows, options)
     own_card = (source / CARD_PATH).read_bytes() if (source / CARD_PATH).is_file() else None
     sent: dict[str, int] = {}
@@ -183,7 +185,7 @@ def _check_rendered(files: Mapping[str, bytes], growth: Growth, own_card: bytes 
     raise_problems(problems)
 
 
-def _publish_files(source: Path, place: Target, sources: Sequence[str], options: PublishOptions) -> PublishReport:
+def _publish_files(source: Path, place: Target, options: PublishOptions) -> PublishReport:
     """A folder that `build` made, as it is: card and the files that its patterns name."""
     raise_problems(folder_problems(source))
     if place.remote and not options.public:

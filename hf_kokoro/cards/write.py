@@ -19,12 +19,14 @@ from ..hub.remote import HubTarget
 from ..hub.segments import Series
 from ..hub.staging import content_matches, file_matches
 from ..hub.target import CARD_PATH, FileInfo, Put, Snapshot
-from ..schema.miti_st import DATA_PATH
+from ..schema.miti_st import DATA_PATH, LICENSE, SOURCE_DATASET
 from .agreement import read_agreement
 from .croissant import CROISSANT_PATH, check_croissant, render_croissant
 from .derived import derive
+from .facts import MitiFacts
 from .figures import miti_st_figures
 from .front_matter import CardError
+from .licences import LicenceError, named, row_licences
 from .miti_card import DATA_FILES, LOCAL_NAME, growth_date, miti_configs, render_miti_card
 
 DATASET = "miti_st_dpo"
@@ -57,7 +59,8 @@ def write_card(
     A second call without new rows changes nothing. With `check` nothing is written: `changed` says what
     would be. With `croissant` a validated croissant.json goes along; `agreement` is a report of
     `hf-kokoro agree --json`, shown in this card and all later ones. Built KokoroChat and EmplifAI folders get
-    their card from the build (`render_build_card`). Raises UsageError, CardError, RowError, TargetError,
+    their card from the build (`render_build_card`). Raises UsageError, CardError, LicenceError (rows that aren't MIT),
+    RowError, TargetError,
     MissingExtraError (figures need `plots`, croissant.json needs `croissant`).
     """
     if dataset != DATASET:
@@ -106,6 +109,7 @@ def render_files(
 ) -> tuple[int, dict[str, bytes | Path]]:
     """Number of rows, and every file of the card: path in the target to content, or to a large file in `work`."""
     facts, files = derive(read_lines(parts), work)
+    _check_licences(facts)
     drawn = miti_st_figures(facts) if options.figures else {}
     card = render_miti_card(
         facts,
@@ -124,6 +128,16 @@ def render_files(
         check_croissant(text)
         described = {CROISSANT_PATH: text.encode()}
     return facts.rows, {CARD_PATH: card.encode(), **files, **drawn, **described}
+
+
+def _check_licences(facts: MitiFacts) -> None:
+    """The card says that all rows are MIT: raise LicenceError if a row or the licence of its source says otherwise."""
+    other = {source: found for source, found in row_licences(facts.origins).items() if found.id != LICENSE.lower()}
+    if other:
+        raise LicenceError(
+            f"{CARD_PATH} refused: this card is for {LICENSE} rows, and some rows are from {named(other)}; allowed: "
+            f"rows of {SOURCE_DATASET} with license {LICENSE}. Keep rows of other sources in a dataset of their own"
+        )
 
 
 def _write(place: Target, series: Series, options: CardOptions, *, check: bool) -> CardReport:

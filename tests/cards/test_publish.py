@@ -20,7 +20,7 @@ from hf_kokoro.cards import (
     render_build_card,
     write_card,
 )
-from hf_kokoro.cards.licences import LICENCES, SOURCES, check_may_publish, looser_than
+from hf_kokoro.cards.licences import LICENCES, SOURCES, check_may_publish, licences_of, looser_than
 from hf_kokoro.errors import UsageError
 from hf_kokoro.hub import LocalTarget
 from hf_kokoro.hub.segments import Series
@@ -151,11 +151,11 @@ def test_restricted_sources_are_refused_with_the_licence_named_and_what_is_possi
 def test_holding_the_licence_is_not_enough_for_a_public_repo() -> None:
     for source in ("UEC-InabaLab/KokoroChat", "UEC-InabaLab/MultilingualKokoroChat", "EmplifAI", "someone/unknown"):
         with pytest.raises(LicenceError):
-            check_may_publish([source], public=True, holds_licence=True)
+            check_may_publish(licences_of([source]), public=True, holds_licence=True)
         with pytest.raises(LicenceError):
-            check_may_publish([source], public=False, holds_licence=False)
-        check_may_publish([source], public=False, holds_licence=True)
-    check_may_publish(["nbertagnolli/counsel-chat"], public=True, holds_licence=False)
+            check_may_publish(licences_of([source]), public=False, holds_licence=False)
+        check_may_publish(licences_of([source]), public=False, holds_licence=True)
+    check_may_publish(licences_of(["nbertagnolli/counsel-chat"]), public=True, holds_licence=False)
 
 
 def test_a_private_copy_is_possible_for_who_holds_the_licence(tmp_path: Path, cache: str) -> None:
@@ -193,7 +193,7 @@ def test_a_folder_without_a_card_or_a_known_source_is_refused(tmp_path: Path) ->
     ],
 )
 def test_a_derived_licence_asks_at_least_what_its_sources_ask(licence: str, source: str, looser: bool) -> None:
-    assert looser_than(licence, [source]) == ([source] if looser else [])
+    assert list(looser_than(licence, licences_of([source]))) == ([source] if looser else [])
 
 
 def test_licence_rules_name_known_licences_only() -> None:

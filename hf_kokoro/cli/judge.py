@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..errors import UsageError
+from ..errors import KokoroError, UsageError
 from .console import print_json
 
 
@@ -60,7 +60,7 @@ def judge(
     from ..judging import Journal
     from . import verdict_join as join
     from .growing import while_judging
-    from .judge_runs import ClaudeSettings, print_estimate, print_reports, run_judges
+    from .judge_runs import ClaudeSettings, print_estimate, print_reports, run_judges, stopped_at_once
 
     _check_retry(retry or [])
     settings = ClaudeSettings(model, concurrency, batch, poll_seconds, max_usd, prices)
@@ -91,10 +91,16 @@ def judge(
         found["append"] = growing.as_dict()
     if json_:
         print_json(found | {"judges": [report.as_dict() for report in reports]})
+    elif reason := stopped_at_once(reports):
+        if growing:
+            print(growing.summary())
+        raise KokoroError(reason)
     else:
         print_reports(found, min_answers, reports, growing)
     # refusals are final and --limit leaves the rest on purpose; anything else unscored is unfinished work
-    unfinished = [r.statuses["incomplete"] + r.statuses["invalid"] + (0 if limit else r.missing) for r in reports]
+    unfinished = [
+        r.statuses["incomplete"] + r.statuses["invalid"] + (r.missing if r.stopped or not limit else 0) for r in reports
+    ]
     if any(unfinished) or (growing and growing.failure):
         raise typer.Exit(1)
 

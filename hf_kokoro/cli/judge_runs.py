@@ -104,6 +104,15 @@ def run_judges(
     return reports
 
 
+def stopped_at_once(reports: list[JudgeReport]) -> str:
+    """Why nothing at all was judged, in one line; empty if something was, or if no judge had to stop."""
+    # a blank answer is no answer: its verdict needs no judge
+    judged = (report.judged and {*+report.statuses} - {"blank", "missing"} for report in reports)
+    if any(judged) or not all(report.stopped for report in reports):
+        return ""
+    return "nothing was judged: " + "; ".join(f"{r.judge_model}: {r.stopped}" for r in reports)
+
+
 def print_reports(
     found: dict[str, Any], min_answers: int, reports: list[JudgeReport], growing: Growing | None = None
 ) -> None:

@@ -197,8 +197,11 @@ def unsendable(question: str, answer: str) -> Opinion | None:
 
 
 async def calling(request: Callable[[], Awaitable[_Result]]) -> _Result:
-    """Await a call of the SDK. Whatever goes wrong comes back as a Failure that says what to do about it."""
-    import anthropic
+    """Await a call of the SDK. Whatever goes wrong comes back as a Failure that says what to do about it.
+
+    Raises MissingExtraError without the SDK, StopRun without a key.
+    """
+    anthropic = _sdk()
     import httpx2
 
     try:
@@ -248,11 +251,15 @@ class Failure(Exception):
 
 def make_client(timeout: float) -> Any:
     """An AsyncAnthropic without retries of its own. Raises MissingExtraError without the SDK."""
+    return _sdk().AsyncAnthropic(max_retries=0, timeout=timeout)
+
+
+def _sdk() -> Any:
     try:
         import anthropic
     except ImportError:
         raise MissingExtraError("anthropic", "judge", "the Claude judge") from None
-    return anthropic.AsyncAnthropic(max_retries=0, timeout=timeout)
+    return anthropic
 
 
 def _seconds(header: str | None) -> float | None:

@@ -14,6 +14,9 @@ from .verdicts import Item, Opinion, is_blank, make_verdict
 NOT_SENT = "not sent"
 """The reason of items that were still waiting when the run stopped."""
 
+STOPPED = "the run stopped"
+"""The reason of items in flight that met with what stopped the run: it is said once, as the run's reason."""
+
 
 @dataclass
 class Outcome:
@@ -49,7 +52,7 @@ async def score_concurrently(
                 blank = is_blank(item.answer)
                 opinion = Opinion("blank") if blank else await judge.score(item.question, item.answer)
             except KokoroError as error:
-                outcome.unanswered.append((item, str(error)))
+                outcome.unanswered.append((item, str(error) if error.retryable else STOPPED))
                 in_a_row += 1
                 if not error.retryable or in_a_row >= judge.concurrency:
                     outcome.stopped = outcome.stopped or str(error)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ..errors import FAULTS_SHOWN
-from .concurrent import NOT_SENT, score_concurrently
+from .concurrent import NOT_SENT, STOPPED, score_concurrently
 from .journal import Journal
 from .judge import AsyncJudge, Judge
 from .verdicts import STATUSES, Item, Opinion, VerdictKey, is_blank, make_verdict
@@ -45,7 +45,7 @@ class JudgeReport:
         """What is unscored and how to go on, a line each; empty if everything is scored."""
         counts = self.statuses
         lines = [f"stopped: {self.stopped}"] if self.stopped else []
-        failed = [entry for entry in self.unanswered if entry[2] != NOT_SENT]
+        failed = [entry for entry in self.unanswered if entry[2] not in (NOT_SENT, STOPPED)]
         for question_id, digest, reason in failed[:FAULTS_SHOWN]:
             lines.append(f"unscored: question {question_id} answer {digest}: {reason}")
         if len(failed) > FAULTS_SHOWN:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -94,8 +95,41 @@ def test_a_wrong_key_fails_with_one_line_and_without_the_key(double: Double, tmp
     double.answer = lambda n, request: error(401, "authentication_error")
     code, out, err = run("--judge", "claude", cwd=tmp_path)
     assert code == 1
-    assert "HTTP 401" in out
+    assert "HTTP 401" in err
+    assert (out, err.count("\n")) == ("", 1)
     assert KEY not in out + err + "".join(path.read_text("utf-8") for path in tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("more", [(), ("--limit", 5), ("--batch", "--poll-seconds", 0)])
+def test_without_a_key_one_line_says_so_and_nothing_is_advised(
+    double: Double, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, more: tuple[object, ...]
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    code, out, err = run("--judge", "claude", *more, cwd=tmp_path)
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert "nothing was judged: claude-opus-4-7: no key: set ANTHROPIC_API_KEY" in err
+    code, out, err = run("--judge", "claude", *more, "--json", cwd=tmp_path)
+    assert (code, err) == (1, "")
+    assert "ANTHROPIC_API_KEY" in json.loads(out)["judges"][0]["stopped"]
+
+
+def test_a_run_that_stops_later_says_once_why_and_how_to_go_on(double: Double, tmp_path: Path) -> None:
+    double.answer = lambda n, request: error(402, "billing_error") if n >= 5 else None
+    code, out, _ = run("--judge", "claude", cwd=tmp_path)
+    assert code == 1
+    assert out.count("HTTP 402") == 1
+    assert "run the same command again" in out
+
+
+@pytest.mark.parametrize("more", [(), ("--dry-run",), ("--batch", "--poll-seconds", 0)])
+def test_without_the_sdk_the_pip_line_is_the_answer(
+    double: Double, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, more: tuple[object, ...]
+) -> None:
+    monkeypatch.setitem(sys.modules, "anthropic", None)
+    code, out, err = run("--judge", "claude", *more, cwd=tmp_path)
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert "pip install 'hf-kokoro[judge]'" in err
 
 
 def test_what_is_unscored_is_listed_with_how_to_go_on(double: Double, tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ class AnswerKey(NamedTuple):
 
 @dataclass(frozen=True)
 class Ratings:
-    """One judge's verdicts: scores by answer in the journal's order, and how many answers are unscored."""
+    """One judge's verdicts: scores by answer, and how many answers are unscored."""
 
     name: str
     scores: Mapping[AnswerKey, Mapping[str, int]]
@@ -76,14 +76,15 @@ class Agreement:
 
 
 def ratings_of(verdicts: Iterable[Verdict]) -> list[Ratings]:
-    """One Ratings a judge; where a single judge was retested, one a pass."""
+    """One Ratings a judge, in the order of their first verdicts; where a single judge was retested, one a pass."""
     found: dict[tuple[str, str, int], list[Verdict]] = {}
     for verdict in verdicts:
         found.setdefault((verdict.judge_model, verdict.rubric_sha256, verdict.repeat), []).append(verdict)
-    judges = {(model, rubric) for model, rubric, _ in found}
+    judges = list(dict.fromkeys((model, rubric) for model, rubric, _ in found))
     models = [model for model, _ in judges]
     ratings = []
-    for (model, rubric, repeat), group in found.items():
+    for model, rubric, repeat in sorted(found, key=lambda key: (judges.index(key[:2]), key[2])):
+        group = found[model, rubric, repeat]
         if repeat and len(judges) > 1:
             # passes of one judge are compared with each other, not with other judges
             continue
@@ -102,7 +103,8 @@ def ratings_of(verdicts: Iterable[Verdict]) -> list[Ratings]:
 
 def compare(first: Ratings, second: Ratings) -> Agreement:
     """Agreement of two judges. Raises UsageError if they scored no answer in common."""
-    common = [key for key in first.scores if key in second.scores]
+    # sorted, so that sums of floats don't depend on the order of a journal's lines
+    common = sorted(key for key in first.scores if key in second.scores)
     if not common:
         raise UsageError(f"{first.name} and {second.name} scored no answer in common; judge the same source with both")
     groups = [key.question_sha256 for key in common]
@@ -129,7 +131,7 @@ def compare_all(judges: Sequence[Ratings]) -> list[Agreement]:
 
 def joint_alpha(judges: Sequence[Ratings]) -> dict[str, float | None]:
     """Krippendorff's alpha over all judges, answers that one of them left unscored included."""
-    keys = list(dict.fromkeys(key for judge in judges for key in judge.scores))
+    keys = sorted({key for judge in judges for key in judge.scores})
     missing = dict.fromkeys(MEASURED, np.nan)
     return {
         name: ordinal_alpha(
@@ -140,10 +142,14 @@ def joint_alpha(judges: Sequence[Ratings]) -> dict[str, float | None]:
 
 
 def pair_agreement(first: Ratings, second: Ratings) -> PairAgreement:
-    """Best-worst pairs of the first judge, looked at with the second judge's totals."""
-    theirs = best_worst_keys(second.scores)
+    """Best-worst pairs of the first judge, looked at with the second judge's totals.
+
+    Answers of the same rank are told apart by their digests: the order of a journal's lines, in which answers came
+    back from a service, decides nothing.
+    """
+    theirs = best_worst_keys(dict(sorted(second.scores.items())))
     counts = dict.fromkeys(("pairs", "keep", "same", "flip", "lose"), 0)
-    for question, (chosen, rejected) in best_worst_keys(first.scores).items():
+    for question, (chosen, rejected) in best_worst_keys(dict(sorted(first.scores.items()))).items():
         counts["pairs"] += 1
         high, low = second.scores.get(chosen), second.scores.get(rejected)
         margin = 0 if high is None or low is None else high["total"] - low["total"]
@@ -155,7 +161,10 @@ def pair_agreement(first: Ratings, second: Ratings) -> PairAgreement:
 def best_worst_keys(
     scores: Mapping[AnswerKey, Mapping[str, int]], least: int = 3
 ) -> dict[str, tuple[AnswerKey, AnswerKey]]:
-    """The best-worst pair of every question with `least` scored answers and unequal totals."""
+    """The best-worst pair of every question with `least` scored answers and unequal totals.
+
+    Among answers of the same rank the first in the order of `scores` is taken, as `pair` does in the source's order.
+    """
     questions: dict[str, list[AnswerKey]] = {}
     for key in scores:
         questions.setdefault(key.question_sha256, []).append(key)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 
 import pytest
 
@@ -82,6 +83,27 @@ def test_beside_another_judge_only_the_first_pass_counts() -> None:
     judges = ratings_of(verdicts)
     assert [judge.name for judge in judges] == ["claude", "b"]
     assert compare_all(judges)[0].dimensions[0].exact == 1
+
+
+def test_the_order_of_a_journals_lines_changes_no_figure() -> None:
+    # every question has two answers of the highest rank and two of the lowest
+    scores = [[5, 5, 3, 1, 1], [4, 1, 4, 1, 2], [2, 2, 3, 5, 5], [1, 5, 1, 5, 3]] * 5
+    first = matrix("a", *scores)
+    second = matrix("b", *([max(1, score - index % 2) for index, score in enumerate(row)] for row in scores))
+    expected = [agreement.as_dict() for agreement in compare_all(ratings_of([*first, *second]))]
+    assert expected[0]["pairs"]["pairs"] == 20
+    alpha = joint_alpha(ratings_of([*first, *second]))
+    for seed in range(10):
+        chance = random.Random(seed)
+        mixed = [*chance.sample(first, len(first)), *chance.sample(second, len(second))]
+        judges = ratings_of(mixed)
+        assert [agreement.as_dict() for agreement in compare_all(judges)] == expected
+        assert joint_alpha(judges) == alpha
+
+
+def test_passes_come_in_their_order_however_the_lines_stand() -> None:
+    verdicts = [v for n in (2, 0, 1) for v in matrix("claude", [1 + n % 2, 3, 5], repeat=n)]
+    assert [judge.name for judge in ratings_of(verdicts)] == ["claude pass 1", "claude pass 2", "claude pass 3"]
 
 
 def test_the_report_is_plain_json() -> None:

@@ -111,7 +111,8 @@ def _object(line: bytes) -> dict[str, Any] | str:
         row = json.loads(line.decode("utf-8"))
     except UnicodeDecodeError:
         return "bytes that are not UTF-8"
-    except (json.JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):
+        # a number of thousands of digits is a ValueError, but no JSONDecodeError
         return "no JSON"
     return row if isinstance(row, dict) else describe(row)
 

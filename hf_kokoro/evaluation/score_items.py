@@ -110,7 +110,8 @@ def _json_documents(text: str) -> Iterator[Any]:
             return
         try:
             document, place = decoder.raw_decode(text, start)
-        except (json.JSONDecodeError, RecursionError):
+        except (ValueError, RecursionError):
+            # a number of thousands of digits is a ValueError, but no JSONDecodeError
             place = start + 1
             continue
         yield document

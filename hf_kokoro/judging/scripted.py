@@ -68,7 +68,7 @@ def _read(path: str | Path) -> list[str]:
 def _parse(line: str) -> dict[str, Any]:
     try:
         fields = json.loads(line)
-    except (json.JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         return {}
     return fields if isinstance(fields, dict) else {}
 

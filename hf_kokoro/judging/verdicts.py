@@ -154,7 +154,8 @@ def parse_verdict(text: str, where: str) -> Verdict:
     """Read one journal line. Raises VerdictError naming `where` and the field."""
     try:
         fields = json.loads(text)
-    except (json.JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):
+        # a number of thousands of digits is a ValueError, but no JSONDecodeError
         raise VerdictError(f"{where}: no JSON object; allowed: one verdict a line; is it a journal?") from None
     if not isinstance(fields, dict):
         raise VerdictError(f"{where}: {describe(fields)}; allowed: one verdict a line")

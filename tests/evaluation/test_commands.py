@@ -120,6 +120,7 @@ def test_per_sample_figures_stand_in_the_run_folder(
         (b'{"prediction": "a", "reference": "  "}', "blank text"),
         (b'{"prediction": "\\ud800", "reference": "a"}', "lone surrogate"),
         (b'{"prediction": "a"', "no JSON"),
+        (b'{"prediction": "a", "reference": ' + b"1" * 5000 + b"}", "no JSON"),
         (b'"a"', "text of 1 characters"),
         (b"\xff\xfe", "not UTF-8"),
         (b"", "no row"),

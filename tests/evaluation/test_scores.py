@@ -82,6 +82,7 @@ def test_twenty_scores_are_read_from_every_usual_shape(text: str) -> None:
         ('{"felt_respected": 1, "D2": 2}', "given twice with different scores"),
         ('{"felt_respected": 1, "felt_respected": 2}', "given twice with different scores"),
         ("{" * 3000, "missing"),
+        ('{"felt_respected": ' + "1" * 5000 + "}", "missing"),
         (json.dumps([1] * 19), "missing"),
         (json.dumps([1] * 21), "missing"),
     ],

@@ -83,6 +83,7 @@ def test_status_and_scores_must_agree() -> None:
     [
         "not json",
         "[]",
+        line().replace('"empathy": ', f'"empathy": {"1" * 5000}'),
         line(total=13),
         line(empathy=9),
         line(empathy="(gone)"),

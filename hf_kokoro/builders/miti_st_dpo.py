@@ -37,7 +37,8 @@ class MitiStDpoConfig(SourceConfig):
     Attributes:
         conversational: message lists (True) or plain strings.
         seed: decides which groups are held out.
-        split_by: None (all rows in train), `random` (by row), `question` or `therapist` (nobody on both sides).
+        split_by: None (all rows in train), `random` (by row, or by question and answer where a
+            row is an answer), `question` or `therapist` (nobody on both sides).
         weights: `uniform`, `margin` or `inverse_frequency` of the therapists; mean 1 over train.
         desirable_min: `unpaired`: an answer with at least this total is desirable.
     """
@@ -120,28 +121,24 @@ class MitiStDpo(SourceBuilder):
         if self.config.split_by == "question":
             plan.groups = connected_groups(_question_keys(row) for row in RowReader(self.files).read())
         if self.config.name in ("pairs", "reward", "unpaired") and self.config.weights != "uniform":
-            keys = {}
-            for row in RowReader(self.files).read():
-                for unit, key in self._weighted(row):
-                    if self._split_of(row, unit, plan.groups) == TRAIN:
-                        keys[unit_id(row, unit)] = key
+            keys = {
+                unit_id(row, unit): self._weight_key(row, unit)
+                for row, unit in self._distinct(RowReader(self.files))
+                if self._split_of(row, unit, plan.groups) == TRAIN
+            }
             weights = pair_weights(list(keys.values()), self.config.weights)
             plan.weights = dict(zip(keys, weights, strict=True))
         return plan
 
-    def _weighted(self, row: dict[str, Any]) -> Iterator[tuple[int | None, PairKey]]:
-        if self.config.name == "unpaired":
-            for index, answer in enumerate(row["all_answers"]):
-                yield index, PairKey(0, (answer["therapist"],))
-        else:
-            yield None, pair_key(row)
+    def _weight_key(self, row: dict[str, Any], unit: int | None) -> PairKey:
+        return pair_key(row) if unit is None else PairKey(0, (row["all_answers"][unit]["therapist"],))
 
     def _split_of(self, row: dict[str, Any], unit: int | None, groups: Mapping[str, str]) -> str | None:
         split_by = self.config.split_by
         if split_by is None:
             return TRAIN
         if split_by == "random":
-            keys = [schema.row_id(row)]
+            keys = [schema.row_id(row) if unit is None else _answered(row, unit)]
         elif split_by == "question":
             keys = [groups[_question_keys(row)[0]]]
         elif unit is not None:
@@ -164,18 +161,24 @@ class MitiStDpo(SourceBuilder):
         reader.faults.raise_if_any(self.files.path.name, hint="nothing was built")
 
     def _records(self, reader: RowReader, split: str) -> Iterator[dict[str, Any]]:
+        for row, unit in self._distinct(reader):
+            if self._split_of(row, unit, self._plan.groups) == split:
+                yield self._view(row, unit)
+
+    def _distinct(self, reader: RowReader) -> Iterator[tuple[dict[str, Any], int | None]]:
+        """(row, unit) of everything that the config shows.
+
+        A question that was sampled again brings the same verdicts again; each counts once, for the weights too.
+        """
         seen: set[int] = set()
         for row in reader.read():
             for unit in self._units(row):
-                if self._split_of(row, unit, self._plan.groups) != split:
-                    continue
                 if unit is not None:
-                    # a question that was sampled again brings the same verdicts again; each counts once
                     key = answer_key(row, row["all_answers"][unit])
                     if key in seen:
                         continue
                     seen.add(key)
-                yield self._view(row, unit)
+                yield row, unit
 
     def _units(self, row: dict[str, Any]) -> list[int | None]:
         """A row's answers for the views with one row an answer, else the row itself (None)."""
@@ -202,6 +205,11 @@ _ANSWER_CONTEXT = ("question_id", "topic", "prompt", "judge_model", "rubric")
 def unit_id(row: Mapping[str, Any], unit: int | None) -> str:
     """Identity of a row (unit None) or of one of its answers."""
     return schema.row_id(row) if unit is None else f"{schema.row_id(row)}/{unit}"
+
+
+def _answered(row: Mapping[str, Any], unit: int) -> str:
+    """The text of a question and of one of its answers: whoever judges it, and however often, it is one unit."""
+    return schema.canonical_json({"prompt": row["prompt"], "answer": row["all_answers"][unit]["text"]})
 
 
 def _question_keys(row: Mapping[str, Any]) -> tuple[str, str]:

@@ -133,6 +133,46 @@ def test_a_resampled_question_gives_each_verdict_once_in_the_views_by_answer(tmp
     assert len(load(path, "unpaired")) == len(ROWS[0]["all_answers"])
 
 
+def resampled(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows, and each again with only its two answers, as `pair --strategy resample` makes them."""
+    copies = json.loads(json.dumps(rows))
+    for row in copies:
+        best, worst = row["chosen"], row["rejected"]
+        row["all_answers"] = [a for a in row["all_answers"] if a["text"] in (best, worst)]
+    return [*rows, *copies]
+
+
+@pytest.mark.parametrize("split_by", [None, "random", "question"])
+def test_weights_of_unpaired_count_an_answer_once_however_often_its_question_was_sampled(
+    tmp_path: Path, split_by: str | None
+) -> None:
+    path = save(tmp_path / "rows.jsonl", *resampled(ROWS))
+    train = load(path, "unpaired", split_by=split_by, weights="inverse_frequency")
+    assert sum(row["weight"] for row in train) / len(train) == pytest.approx(1, abs=1e-5)
+    sums: dict[str, float] = {}
+    for row in train:
+        sums[row["therapist"]] = sums.get(row["therapist"], 0) + row["weight"]
+    assert len(sums) > 1
+    assert list(sums.values()) == pytest.approx([len(train) / len(sums)] * len(sums), rel=1e-4)
+
+
+@pytest.mark.parametrize("config", ["unpaired", "answers"])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_random_split_never_has_an_answer_on_two_sides(tmp_path: Path, config: str, seed: int) -> None:
+    rejudged = [{**row, "judge_model": "another-judge"} for row in ROWS]
+    path = save(tmp_path / "rows.jsonl", *resampled(ROWS), *rejudged)
+    splits = hk.load_dataset("miti_st_dpo", config, source=path, split_by="random", seed=seed)
+    text = "completion" if config == "unpaired" else "text"
+    sides: dict[str, set[str]] = {}
+    for name, part in splits.items():
+        for row in part:
+            sides.setdefault(json.dumps([row["prompt"], row[text]]), set()).add(name)
+    assert {len(names) for names in sides.values()} == {1}
+    answers = {(row["prompt"], answer["text"]) for row in ROWS for answer in row["all_answers"]}
+    assert len(sides) == len(answers)
+    assert len({*map(frozenset, sides.values())}) > 1, "the answers do fall on several sides"
+
+
 def test_a_grown_file_gives_the_new_rows_in_the_same_process(tmp_path: Path) -> None:
     """C04: three rows, then five, then six, without a size error and never old rows."""
     path = save(tmp_path / "data" / "pilot.jsonl", *ROWS[:3])

@@ -189,7 +189,7 @@ def bench_sft(dialogues: list[list[dict[str, str]]], work: Path) -> None:
             {
                 "method": "sft", "model_name_or_path": str(model), "output_dir": str(work / "sft"), "max_dropped": 1.0,
                 "dataset_test_split": None, "num_train_epochs": 1, "save_strategy": "no", "learning_rate": 1e-3,
-                "window_tokens": 8192, "per_device_train_batch_size": 1,
+                "window_tokens": 8192, "per_device_train_batch_size": 1, "overwrite_output_dir": True,
             }
         )  # fmt: skip
         report = run_recipe(recipe, datasets={"train": Dataset.from_list(data)})

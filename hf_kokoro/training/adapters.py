@@ -9,7 +9,7 @@ from typing import Any
 
 from transformers import TrainerCallback
 
-from ..errors import KokoroError, SourceError
+from ..errors import KokoroError, SourceError, UsageError
 
 logger = logging.getLogger(__name__)
 
@@ -33,6 +33,18 @@ def adapter_base(adapter: str, revision: str | None = None) -> str:
             "with adapter_config.json, such as the output_dir of a LoRA run"
         ) from error
     return str(base)
+
+
+def check_task(adapter: str, method: str) -> None:
+    """Raise UsageError for an adapter of a reward model where a language model is to be trained, or the reverse."""
+    from peft import PeftConfig
+
+    task = str(PeftConfig.from_pretrained(adapter).task_type or "")
+    wanted = "SEQ_CLS" if method == "reward" else "CAUSAL_LM"
+    if task and wanted not in task:
+        raise UsageError(
+            f"adapter_name_or_path: {adapter} is an adapter for {task}; allowed for {method}: one for {wanted}"
+        )
 
 
 def load_adapter(model: Any, adapter: str) -> Any:

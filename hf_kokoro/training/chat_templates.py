@@ -144,12 +144,18 @@ def template_problem(tokenizer: Any) -> str | None:
         return f"rendering a user-assistant conversation fails ({type(error).__name__})"
     if 1 not in whole["assistant_masks"]:
         return f"no {GENERATION_MARK} mark around the assistant's text, so no token would carry loss"
+    marked = [token for token, kept in zip(whole["input_ids"], whole["assistant_masks"], strict=True) if kept]
+    if any(message["content"] in tokenizer.decode(marked) for message in messages if message["role"] == "user"):
+        return "the generation mark takes the user's text in, so what clients say would be learnt"
     for turn in (1, 3):
         prompt = _encode(tokenizer, messages[:turn], prompt=True)["input_ids"]
         if whole["input_ids"][: len(prompt)] != prompt:
             return f"not prefix-stable: the prompt of turn {turn + 1} is no prefix of the whole conversation"
         # some templates count the line break of the assistant's header to the answer; text there is a mistake
-        header = zip(prompt[-4:], whole["assistant_masks"][len(prompt) - 4 : len(prompt)], strict=True)
+        if len(prompt) == len(whole["input_ids"]):
+            return f"no text of turn {turn + 1} follows its prompt"
+        tail = slice(max(0, len(prompt) - 4), len(prompt))
+        header = zip(prompt[tail], whole["assistant_masks"][tail], strict=True)
         early = tokenizer.decode([token for token, marked in header if marked]).strip()
         if early or not whole["assistant_masks"][len(prompt)]:
             return f"the generation mark of turn {turn + 1} does not start where the prompt ends"
@@ -172,7 +178,10 @@ def _choose(tokenizer: Any, wanted: str | None) -> tuple[str, str]:
         path = Path(wanted)
         if not path.is_file():
             raise ChatTemplateError(f"chat_template: got {wanted!r}, no family and no file; {_HOW_TO_GIVE}")
-        return path.read_text("utf-8"), path.name
+        try:
+            return path.read_text("utf-8"), path.name
+        except UnicodeDecodeError as error:
+            raise ChatTemplateError(f"chat_template: {path.name} is no UTF-8 text; {_HOW_TO_GIVE}") from error
     own = tokenizer.chat_template
     if not own:
         raise ChatTemplateError(f"the tokenizer has no chat template (a base model?); {_HOW_TO_GIVE}")

@@ -10,7 +10,7 @@ import torch
 from trl.trainer.dpo_trainer import DataCollatorForPreference
 from trl.trainer.kto_trainer import DataCollatorForUnpairedPreference
 
-from ..errors import KokoroError
+from ..errors import Fault, KokoroError, RowError, describe
 from .turns import cut_prompt
 
 SCORE_KEYS = ("margin", "weight")
@@ -94,10 +94,18 @@ def carried_columns(examples: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     columns: dict[str, Any] = {}
     for key in SCORE_KEYS:
         if key in examples[0]:
-            columns[key] = torch.tensor([float(example[key]) for example in examples], dtype=torch.float32)
+            columns[key] = torch.tensor([_score(example, key) for example in examples], dtype=torch.float32)
     if "row_id" in examples[0]:
         columns["row_id"] = [example["row_id"] for example in examples]
     return columns
+
+
+def _score(row: Mapping[str, Any], key: str) -> float:
+    # rows of a stream were never looked at before
+    value = row[key]
+    if not isinstance(value, int | float) or not 0 <= value < float("inf"):
+        raise RowError("scores", [Fault(_name(row), key, describe(value), "a finite number >= 0")])
+    return float(value)
 
 
 def _name(row: Mapping[str, Any]) -> str:

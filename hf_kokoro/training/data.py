@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..errors import SourceError, UsageError
+from ..errors import Fault, Faults, RowError, SourceError, UsageError, describe
 from .recipe import RecipeSettings
 
 COLUMNS: dict[str, tuple[tuple[str, ...], ...]] = {
@@ -17,12 +18,16 @@ COLUMNS: dict[str, tuple[tuple[str, ...], ...]] = {
 }
 """Method to the sets of columns that it can train on, preferred first."""
 
+ROLES = ("system", "user", "assistant")
 FATAL_COLUMNS = ("images", "image", "tools", "chat_template_kwargs")
 """Names that TRL gives a meaning of its own, with errors that do not say so."""
 
 
-def pick_splits(loaded: Mapping[str, Any], settings: RecipeSettings) -> tuple[Any, Any]:
-    """(train, test or None) of a DatasetDict, cut to the recipe's row limits and checked for the method."""
+def pick_splits(loaded: Mapping[str, Any], settings: RecipeSettings, *, typed: bool = False) -> tuple[Any, Any]:
+    """(train, test or None) of a DatasetDict, cut to the recipe's row limits and checked for the method.
+
+    `typed` rows come from a builder of this package, whose features leave no room for malformed texts.
+    """
     train_name, test_name = settings.dataset_train_split, settings.dataset_test_split
     for key, name in (("dataset_train_split", train_name), ("dataset_test_split", test_name)):
         if name is not None and name not in loaded:
@@ -32,6 +37,9 @@ def pick_splits(loaded: Mapping[str, Any], settings: RecipeSettings) -> tuple[An
     for name, rows in ((train_name, train), (test_name, test)):
         if rows is not None:
             _check_columns(rows, settings.method, str(name))
+            if not typed:
+                _check_form(rows, str(name))
+            _check_one_form(rows[0], str(name))
     return train, test
 
 
@@ -50,12 +58,15 @@ def load_plain(settings: RecipeSettings) -> Mapping[str, Any]:
         loaded: Mapping[str, Any] = datasets.load_dataset(
             name, settings.dataset_config, revision=revision, **settings.dataset_options
         )
-    except (FileNotFoundError, datasets.exceptions.DatasetNotFoundError, ValueError) as error:
+    except Exception as error:
+        # readers raise what they like, and quote the text they stumble over: it may be a client's, so it is not kept
         raise SourceError(
-            f"dataset_name {name!r} can't be loaded ({type(error).__name__}); allowed: "
-            "a builder (kokorochat, emplifai, miti_st_dpo), a folder or a Hub dataset id; check the name "
-            "and dataset_config"
-        ) from error
+            f"dataset_name {name!r} can't be loaded ({type(error).__name__}); allowed: a builder (kokorochat, "
+            "emplifai, miti_st_dpo), a folder or a Hub dataset id whose files all have the same columns and types; "
+            "check the name, dataset_config and dataset_options"
+        ) from None
+    if not isinstance(loaded, Mapping):
+        raise UsageError("dataset_options: got one split; allowed: options that leave all splits (no split=)")
     place = Path(name).name if local else f"hf://datasets/{name}@{revision or 'unknown'}"
     for rows in loaded.values():
         rows.info.download_checksums = {place: {"num_bytes": None, "checksum": None}}
@@ -102,13 +113,44 @@ def _check_columns(rows: Any, method: str, split: str) -> None:
     groups = COLUMNS[method]
     if not any(set(group) <= have for group in groups):
         wanted = " or ".join(", ".join(group) for group in groups)
-        raise UsageError(f"split {split!r}: got columns {', '.join(sorted(have))}; {method} needs {wanted}")
+        # a table without a header has somebody's words for column names
+        shown = sorted(name if re.fullmatch(r"[A-Za-z_][\w.-]{0,39}", name) else "(not a name)" for name in have)
+        raise UsageError(f"split {split!r}: got columns {', '.join(shown)}; {method} needs {wanted}")
     fatal = [name for name in FATAL_COLUMNS if name in have]
     if fatal:
         raise UsageError(f"split {split!r}: got column {fatal[0]!r}, which TRL reads as its own; rename or remove it")
     if not len(rows):
         raise UsageError(f"split {split!r}: got no rows; allowed: at least one; check dataset_options and the split")
-    _check_one_form(rows[0], split)
+
+
+def _check_form(rows: Any, split: str) -> None:
+    """Raise RowError for texts that are neither a string nor a list of messages, or answers by somebody else."""
+    names = [name for name in ("messages", "prompt", "chosen", "rejected", "completion") if name in rows.column_names]
+    faults = Faults()
+    for name in names:
+        answer = name in ("chosen", "rejected", "completion")
+        for number, value in enumerate(rows[name]):
+            problem = _form_problem(value, answer)
+            if problem:
+                faults.add(Fault(f"split {split} row {number}", name, *problem))
+    faults.raise_if_any(f"rows of split {split}", RowError)
+
+
+def _form_problem(value: Any, answer: bool) -> tuple[str, str] | None:
+    """(got, allowed) of a text that can't be trained on, or None. What it says is never repeated."""
+    if isinstance(value, str):
+        return None
+    if not isinstance(value, list) or not value:
+        return describe(value), "text, or a list of messages with role and content"
+    for turn in value:
+        texts = isinstance(turn, Mapping) and isinstance(turn.get("role"), str) and isinstance(turn.get("content"), str)
+        if not texts:
+            return "a message without role and content", "messages with role and content, both text"
+        if answer and turn["role"] != "assistant":
+            return "a message of somebody else", "role 'assistant' in an answer"
+        if turn["role"] not in ROLES:
+            return "another role", f"role {', '.join(ROLES)}"
+    return None
 
 
 def _check_one_form(row: Mapping[str, Any], split: str) -> None:

@@ -128,7 +128,7 @@ def token_count(tokenizer: Any, messages: Sequence[Message]) -> int:
 
 
 def _has_answer(messages: Sequence[Message]) -> bool:
-    return any(message["role"] == "assistant" for message in messages)
+    return any(message["role"] == "assistant" and message["content"].strip() for message in messages)
 
 
 def _try_render(tokenizer: Any, messages: list[Message]) -> str | None:

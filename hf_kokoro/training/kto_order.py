@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 import random
 from collections import deque
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,8 @@ def _separate(order: list[int], slots: Sequence[bool], prompts: Sequence[Hashabl
     for at in range(len(order)):
         if not _clash(order, at, prompts, batch_size):
             continue
-        for other in range(len(order)):
+        # rows near by first; where a prompt fills the data there is nothing to find, however far one looks
+        for other in islice(_near(at, len(order)), 512):
             if slots[other] != slots[at] or other == at:
                 continue
             before = clashes(at, other)
@@ -110,6 +112,12 @@ def _separate(order: list[int], slots: Sequence[bool], prompts: Sequence[Hashabl
                 break
             order[at], order[other] = order[other], order[at]
     return order
+
+
+def _near(at: int, total: int) -> Iterator[int]:
+    """The other positions, nearest first."""
+    for distance in range(1, total):
+        yield from (place for place in (at + distance, at - distance) if 0 <= place < total)
 
 
 def _ring(at: int, total: int, batch_size: int) -> tuple[int, int]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ..errors import SourceError
+from ..errors import SourceError, UsageError
+from .adapters import adapter_base, check_task
 from .quantization import QuantizationError
 from .quiet import quiet_in_pipes
 
@@ -19,6 +20,8 @@ def merge_adapter(adapter: str | Path, out_dir: str | Path, *, tolerance: float 
     """
     if not (Path(adapter) / "adapter_config.json").is_file():
         raise SourceError(f"{Path(adapter).name}: got no adapter_config.json; allowed: the folder of a LoRA run")
+    if Path(out_dir).resolve() == Path(adapter).resolve():
+        raise UsageError("--out: got the adapter's own folder; allowed: a folder of the merged model's own")
     with quiet_in_pipes():
         return _merge(str(adapter), str(out_dir), tolerance)
 
@@ -28,7 +31,18 @@ def _merge(adapter: str, out_dir: str, tolerance: float) -> float:
     from peft import AutoPeftModelForCausalLM
     from transformers import AutoTokenizer
 
-    model = AutoPeftModelForCausalLM.from_pretrained(adapter, dtype=torch.float32)
+    base = adapter_base(adapter)
+    check_task(adapter, "sft")
+    try:
+        model = AutoPeftModelForCausalLM.from_pretrained(adapter, dtype=torch.float32)
+        tokenizer = AutoTokenizer.from_pretrained(
+            adapter if (Path(adapter) / "tokenizer_config.json").is_file() else base
+        )
+    except (OSError, RuntimeError) as error:
+        raise SourceError(
+            f"merge: {Path(adapter).name} does not go with its base {base} ({type(error).__name__}); allowed: an "
+            "adapter whose base model is where adapter_config.json says"
+        ) from error
     model.eval()
     vocabulary = model.get_input_embeddings().weight.size(0)
     probe = (torch.arange(1, 49) * 7919 % vocabulary).unsqueeze(0)
@@ -41,7 +55,7 @@ def _merge(adapter: str, out_dir: str, tolerance: float) -> float:
             "keep the adapter beside its base instead"
         )
     merged.save_pretrained(out_dir)
-    AutoTokenizer.from_pretrained(adapter).save_pretrained(out_dir)
+    tokenizer.save_pretrained(out_dir)
     return difference
 
 

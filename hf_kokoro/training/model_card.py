@@ -51,11 +51,19 @@ USE = (
 )
 
 
-def render_model_card(recipe: Recipe, report: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
-    """Markdown with the Hub's YAML header; `report` is a TrainReport as a dict, `facts` are those of run.json."""
+def render_model_card(
+    recipe: Recipe, report: Mapping[str, Any], facts: Mapping[str, Any], *, own_rows: bool = False
+) -> str:
+    """Markdown with the Hub's YAML header; `report` is a TrainReport as a dict, `facts` are those of run.json.
+
+    `own_rows` were given in memory: of them nothing is known, whatever dataset the recipe names.
+    """
     checks = report["preflight"]["checks"]
     settings = recipe.settings
-    terms = TERMS.get(settings.dataset_name)
+    terms = None if own_rows else TERMS.get(settings.dataset_name)
+    name = terms.title if terms else "rows given in memory" if own_rows else settings.dataset_name
+    options = f", config `{settings.dataset_config}`, options `{settings.dataset_options}`"
+    dataset = name if own_rows else f"`{settings.dataset_name}`{options}"
     header: dict[str, Any] = {"library_name": "peft" if report["adapter"] else "transformers"}
     header["base_model"] = report["base_model"]
     header["tags"] = ["hf-kokoro", "trl", settings.method]
@@ -67,9 +75,8 @@ def render_model_card(recipe: Recipe, report: Mapping[str, Any], facts: Mapping[
     parts = [
         "---\n" + yaml.safe_dump(header, sort_keys=False, allow_unicode=True) + "---",
         f"# {recipe.output_dir.name}",
-        f"{settings.method.upper()} on {terms.title if terms else settings.dataset_name}, starting from "
-        f"`{report['base_model']}`. {USE}",
-        "## Data\n\n" + _data(recipe, terms, license_id, report, facts["dataset_origins"]),
+        f"{settings.method.upper()} on {name}, starting from `{report['base_model']}`. {USE}",
+        "## Data\n\n" + _data(dataset, terms, license_id, report, facts["dataset_origins"]),
         "## Run\n\n" + _run(report, facts["versions"]),
     ]
     if report["after"]:
@@ -83,17 +90,15 @@ def render_model_card(recipe: Recipe, report: Mapping[str, Any], facts: Mapping[
 
 
 def _data(
-    recipe: Recipe,
+    dataset: str,
     terms: DataTerms | None,
     license_id: str | None,
     report: Mapping[str, Any],
     origins: Mapping[str, str | None],
 ) -> str:
-    settings = recipe.settings
     lines = [
         f"- rows: {report['train_rows']:,} for training, {report['test_rows']:,} held out",
-        f"- dataset: `{settings.dataset_name}`, config `{settings.dataset_config}`, options "
-        f"`{settings.dataset_options}`",
+        f"- dataset: {dataset}",
         *(f"- read from: `{place}`" + (f", digest `{digest}`" if digest else "") for place, digest in origins.items()),
         f"- licence of the data: {license_id or 'not stated in the recipe (dataset_license)'}",
     ]

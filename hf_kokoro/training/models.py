@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import SourceError
-from .adapters import adapter_base, load_adapter
+from .adapters import adapter_base, check_task, load_adapter
 from .quantization import cpu_4bit_loading, guard_cpu_4bit, quantization_config
 from .recipe import TINY, RecipeSettings
 
@@ -85,6 +85,7 @@ def trains_adapter(settings: RecipeSettings) -> bool:
 def model_path(settings: RecipeSettings, texts: Any, run_dir: Path, seed: int) -> str:
     """The folder or Hub id to load; the name `tiny` builds a tiny model of `texts` inside the run folder."""
     if settings.adapter_name_or_path is not None:
+        check_task(settings.adapter_name_or_path, settings.method)
         return adapter_base(settings.adapter_name_or_path)
     if settings.model_name_or_path != TINY:
         return settings.model_name_or_path

@@ -154,13 +154,14 @@ def check_rows(
     preflight.add("rows", total)
     for status in ("too_long", "no_answer", "cut"):
         preflight.rows[status] = [name for name, found in zip(names, statuses, strict=True) if found == status]
+    dropped = len(preflight.rows["too_long"]) + len(preflight.rows["no_answer"])
     for status, step in (
         ("too_long", f"raise max_length (window_tokens for SFT) above {limit}"),
         ("no_answer", "remove rows without an answer"),
     ):
         found = preflight.rows[status]
-        over = len(found) / total > max_dropped
-        hint = f"allowed: {max_dropped:.1%} dropped; {step}, or raise max_dropped" if over else ""
+        over = bool(found) and dropped / total > max_dropped
+        hint = f"allowed: {max_dropped:.1%} dropped in all; {step}, or raise max_dropped" if over else ""
         preflight.add(
             f"dropped: {status}", _count_and_names(found), "fail" if over else "note" if found else "ok", hint
         )
@@ -273,12 +274,12 @@ def check_leaks(preflight: Preflight, train: Any, test: Any) -> None:
 
 
 def _values(rows: Any, columns: Iterable[str]) -> set[Any]:
-    return {value for name in columns if name in rows.column_names for value in rows[name]}
+    return {value for name in columns if name in rows.column_names for value in rows[name]} - {None}
 
 
 def _rows_of(rows: Any, columns: Iterable[str]) -> list[set[Any]]:
     present = [rows[name] for name in columns if name in rows.column_names]
-    return [set(values) for values in zip(*present, strict=True)] if present else []
+    return [set(values) - {None} for values in zip(*present, strict=True)] if present else []
 
 
 def _blank(completion: Any) -> bool:

@@ -19,8 +19,9 @@ from .preflight import (
     row_names,
 )
 from .recipe import RecipeSettings
+from .scored_columns import check_scores as refuse_scores
 from .sft_data import tokenize_sft
-from .turns import cut_prompt, turn_offsets
+from .turns import cut_prompt, turn_starts
 
 SIDES = {"dpo": ("chosen", "rejected"), "reward": ("chosen", "rejected"), "kto": ("completion",)}
 
@@ -41,6 +42,10 @@ def prepare(settings: RecipeSettings, tokenizer: Any, train: Any, test: Any, lim
     `limit` is the longest sequence in tokens, None for no limit. Training rows decide the pre-flight; of the
     test rows those that don't fit are left out and counted in a line of their own.
     """
+    if settings.method != "sft":
+        refuse_scores(train, "train")
+        if test is not None:
+            refuse_scores(test, "test")
     preflight = Preflight()
     make = _sft if settings.method == "sft" else _preference
     made, longest = make(settings, tokenizer, train, limit, preflight)
@@ -98,9 +103,10 @@ def _cut_messages(row: Mapping[str, Any], tokenizer: Any, sides: tuple[str, ...]
     room = limit - max(map(len, completions))
     if len(ids) <= room or isinstance(prompt, str):
         return {"prompt": prompt}
-    offsets = turn_offsets(tokenizer, prompt)
+    starts = turn_starts(tokenizer, prompt)
+    offsets = [start for start in starts if start is not None]
     fitted = cut_prompt(ids, offsets, room)
-    gone = offsets.index(len(ids) - len(fitted or ids) + offsets[0])
+    gone = starts.index(len(ids) - len(fitted or ids) + offsets[0])
     head = 1 if prompt[0]["role"] == "system" else 0
     return {"prompt": [*prompt[:head], *prompt[head + gone :]]}
 

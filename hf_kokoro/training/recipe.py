@@ -23,8 +23,14 @@ RECIPES_DIR = Path(__file__).parent / "recipes"
 ACCELERATE_DIR = Path(__file__).parent / "accelerate"
 METHODS = ("sft", "dpo", "kto", "reward")
 Method = Literal["sft", "dpo", "kto", "reward"]
-SECRETS = {"hub_token": "set HF_TOKEN, or run 'hf auth login'"}
-"""Arguments of the TRL config that no recipe may hold, and what to do instead."""
+SECRETS = ("hub_token", "token")
+"""Names of values that no recipe may hold, at the top or inside a mapping."""
+TOKEN_SHAPES = ("hf_", "sk-")
+POSITIVE = (
+    "beta", "learning_rate", "num_train_epochs", "per_device_train_batch_size", "per_device_eval_batch_size",
+    "gradient_accumulation_steps", "logging_steps", "save_steps", "max_length",
+)  # fmt: skip
+"""Arguments of the TRL config that mean nothing at 0 or below."""
 WIDER: dict[str, Any] = {"resume_from_checkpoint": bool | str | None}
 """Arguments of the TRL config that take more than their type says: `true` is the run's last checkpoint."""
 TINY = "tiny"
@@ -72,6 +78,7 @@ class RecipeSettings:
     max_dropped: float = 0.01
     expected_processes: int | None = None
     completion_only_scoring: bool = True
+    overwrite_output_dir: bool = False
 
 
 @dataclass(frozen=True)
@@ -136,22 +143,26 @@ def load_recipe(
     trainer_hints = field_hints(trainer_config_class(found))
     checked: dict[str, Any] = {}
     for key, value in merged.items():
-        if key in SECRETS:
+        if secret := _secret(key, value):
             # a recipe is saved with the run, and pushed with it: a token in it would be published
-            faults.add(Fault(source, key, "a secret", "no secret in a recipe", SECRETS[key]))
+            faults.add(
+                Fault(source, secret, "a secret", "no secret in a recipe", "set HF_TOKEN, or run 'hf auth login'")
+            )
             continue
         hint = WIDER.get(key, settings_hints.get(key, trainer_hints.get(key)))
         if hint is None:
             faults.add(_unknown_key(source, key, [*settings_hints, *trainer_hints]))
             continue
-        checked[key], ok = coerce(value, hint)
-        if not ok:
+        fitting, ok = coerce(value, hint)
+        if ok:
+            checked[key] = fitting
+        else:
             faults.add(Fault(source, key, describe(value, show=True), type_name(hint)))
-    faults.raise_if_any(f"recipe {source}", RecipeError)
     settings = RecipeSettings(**{key: value for key, value in checked.items() if key in settings_hints})
     trainer = {key: value for key, value in checked.items() if key not in settings_hints}
-    trainer.setdefault("output_dir", f"runs/{Path(source).stem}")
-    _check_ranges(settings, source)
+    trainer["output_dir"] = trainer.get("output_dir") or f"runs/{Path(source).stem}"
+    _check_ranges(settings, trainer, source, faults)
+    faults.raise_if_any(f"recipe {source}", RecipeError)
     return Recipe(settings, trainer, source)
 
 
@@ -208,8 +219,23 @@ def _unknown_key(source: str, key: str, known: Sequence[str]) -> Fault:
     )
 
 
-def _check_ranges(settings: RecipeSettings, source: str) -> None:
-    faults = Faults()
+def _secret(key: str, value: Any) -> str | None:
+    """The name of the secret that this entry holds, if it holds one."""
+    if key in SECRETS:
+        return key
+    if isinstance(value, Mapping):
+        return next((f"{key}.{inner}" for inner, text in value.items() if _secret(str(inner), text)), None)
+    return key if isinstance(value, str) and value.startswith(TOKEN_SHAPES) and len(value) > 8 else None
+
+
+def _check_ranges(settings: RecipeSettings, trainer: Mapping[str, Any], source: str, faults: Faults) -> None:
+    """Add what is outside its range, or means nothing to the method."""
+    for name in POSITIVE:
+        value = trainer.get(name)
+        if isinstance(value, int | float) and not value > 0:
+            faults.add(Fault(source, name, describe(value, show=True), "a number above 0"))
+    if trainer.get("max_steps") == 0:
+        faults.add(Fault(source, "max_steps", "0", "at least 1, or -1 for num_train_epochs"))
 
     def need(ok: bool, name: str, allowed: str, step: str = "") -> None:
         if not ok:
@@ -234,4 +260,5 @@ def _check_ranges(settings: RecipeSettings, source: str) -> None:
     )
     rows_ok = all(n is None or n >= 1 for n in (settings.max_train_rows, settings.max_test_rows))
     need(rows_ok, "max_train_rows", "at least 1, or null (max_test_rows too)")
-    faults.raise_if_any(f"recipe {source}", RecipeError)
+    windows = settings.method == "sft" or (settings.window_tokens is None and not settings.window_overlap_tokens)
+    need(windows, "window_tokens", f"null for {settings.method}", "long prompts are cut to max_length there")

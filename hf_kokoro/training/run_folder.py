@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 import yaml
 from transformers import TrainerCallback
 
+from ..errors import UsageError
 from .recipe import Recipe
 
 METRICS_FILE = "metrics.jsonl"
@@ -30,10 +32,15 @@ class MetricsWriter(TrainerCallback):
     def __init__(self, folder: Path) -> None:
         self.path = folder / METRICS_FILE
 
-    def start(self, *, resumed: bool) -> None:
-        """Begin the file anew, unless the run goes on from where it was."""
-        if not resumed:
+    def start(self, checkpoint: Path | None) -> None:
+        """Begin the file anew, or cut it where the checkpoint was saved, if the run goes on from one."""
+        if checkpoint is None:
             self.path.unlink(missing_ok=True)
+            return
+        step = int(checkpoint.name.rpartition("-")[2]) if checkpoint.name.rpartition("-")[2].isdigit() else 0
+        kept = [entry for entry in read_metrics(self.path.parent) if entry["step"] <= step]
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.write_text("".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in kept), "utf-8")
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Mapping[str, Any] | None = None, **_: Any) -> None:
         if not state.is_world_process_zero or not logs:
@@ -50,10 +57,36 @@ def read_metrics(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.is_file() else []
 
 
+LEFT_BEHIND = (
+    "checkpoint-*", "tiny-base", "adapter_*", "*.safetensors", "*.safetensors.index.json", "config.json",
+    "generation_config.json", METRICS_FILE, RUN_FILE, RECIPE_FILE, "*.png", "README.md", "training_args.bin",
+)  # fmt: skip
+"""What a run writes; a second run in the same folder would mix its own with it (an old adapter on new weights)."""
+
+
+def claim_folder(folder: Path, overwrite: bool) -> None:
+    """Make sure that a fresh run has the folder to itself; with `overwrite` what a former run left is removed.
+
+    Raises UsageError where there is a run and `overwrite` is not set.
+    """
+    taken = (folder / RUN_FILE).exists() or any(folder.glob("checkpoint-*"))
+    if taken and not overwrite:
+        raise UsageError(
+            f"output_dir: {folder} holds a run already; allowed: another folder, resume_from_checkpoint: true to go "
+            "on with it, or overwrite_output_dir: true, which removes it first, checkpoints included"
+        )
+    # a tiny base of another seed or other texts would be taken for this run's
+    shutil.rmtree(folder / "tiny-base", ignore_errors=True)
+    for path in {path for pattern in LEFT_BEHIND for path in folder.glob(pattern)} if taken else ():
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
 def write_recipe(folder: Path, recipe: Recipe) -> None:
-    """Save the resolved recipe; `load_recipe` reads it back to the same run."""
+    """Save the resolved recipe; `load_recipe` reads it back to the same run, from its start."""
     folder.mkdir(parents=True, exist_ok=True)
-    text = yaml.safe_dump(recipe.to_dict(), sort_keys=False, allow_unicode=True)
+    once = ("resume_from_checkpoint", "overwrite_output_dir")
+    values = {key: value for key, value in recipe.to_dict().items() if key not in once}
+    text = yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
     (folder / RECIPE_FILE).write_text(f"# resolved from {Path(recipe.source).name}\n{text}", "utf-8")
 
 

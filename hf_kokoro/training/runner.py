@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..errors import UsageError
+from ..errors import SourceError, UsageError
 from .adapters import StepZeroCheck
 from .checkpoints import find_checkpoint
 from .data import load_plain, origins, pick_splits, texts_of
@@ -24,7 +24,7 @@ from .preflight import Preflight
 from .prepare import Prepared, prepare
 from .quiet import quiet_in_pipes
 from .recipe import Recipe, RecipeSettings, trainer_config_class
-from .run_folder import MetricsWriter, read_metrics, versions, write_recipe, write_run
+from .run_folder import MetricsWriter, claim_folder, read_metrics, versions, write_recipe, write_run
 from .speed import completion_only_scoring
 from .trainers import TRAINERS
 
@@ -86,8 +86,15 @@ def _run(
     settings, folder = recipe.settings, recipe.output_dir
     args = trainer_config(recipe)
     checkpoint = find_checkpoint(folder, recipe.trainer.get("resume_from_checkpoint"))
+    if checkpoint is not None and getattr(args, "sync_ref_model", False):
+        raise UsageError(
+            "sync_ref_model: got true with resume_from_checkpoint; the moved reference is in no checkpoint"
+        )
     with args.main_process_first(desc="preparing data"):
-        train, test = pick_splits(datasets or _load_splits(settings), settings)
+        if checkpoint is None and args.process_index == 0:
+            claim_folder(folder, settings.overwrite_output_dir)
+        typed = datasets is None and settings.dataset_name in DEFAULT_CONFIGS
+        train, test = pick_splits(datasets or _load_splits(settings), settings, typed=typed)
         base = model_path(settings, texts_of(train), folder, args.seed)
         tokenizer = load_tokenizer(settings, base)
         prepared = prepare(settings, tokenizer, train, test, _limit(recipe, args, base))
@@ -98,7 +105,11 @@ def _run(
     prepared.preflight.raise_if_failed()
     scoring = completion_only_scoring() if settings.completion_only_scoring else nullcontext()
     with scoring:
+        writer = MetricsWriter(folder)
+        if args.process_index == 0:
+            writer.start(checkpoint)
         trainer = _trainer(recipe, args, model, tokenizer, prepared)
+        trainer.add_callback(writer)
         check_processes(trainer.accelerator.num_processes, settings.expected_processes)
         before, after, result = _train(trainer, prepared.test, checkpoint, settings)
     # an internal call: the model is pushed once, below, when its card is there
@@ -108,7 +119,7 @@ def _run(
         output_dir=str(folder),
         base_model=base,
         adapter=trains_adapter(settings),
-        train_rows=len(trainer.train_dataset),
+        train_rows=len(train) if settings.method == "sft" else len(trainer.train_dataset),
         test_rows=0 if prepared.test is None else len(trainer.eval_dataset),
         steps=result.global_step,
         epochs=round(float(trainer.state.epoch or 0), 4),
@@ -123,7 +134,7 @@ def _run(
         preflight=prepared.preflight.to_dict(),
     )
     if trainer.is_world_process_zero():
-        trainer.model_card = _write_folder(recipe, report, {"train": train, "test": test})
+        trainer.model_card = _write_folder(recipe, report, {"train": train, "test": test}, datasets is not None)
     trainer.create_model_card()
     if args.push_to_hub:
         trainer.push_to_hub()
@@ -198,6 +209,7 @@ def _size_up(recipe: Recipe, args: Any, model: Any, prepared: Prepared) -> None:
     """Expected steps and memory into the pre-flight table; checkpointing on only if memory does not do."""
     rows, batch = len(prepared.train), args.per_device_train_batch_size
     if recipe.settings.method == "kto":
+        rows *= 2 if "chosen" in prepared.train.column_names else 1  # pairs are unpaired first
         rows -= rows % batch  # ScoredKTOTrainer leaves a short last batch out
     an_epoch = math.ceil(rows / (batch * args.world_size * args.gradient_accumulation_steps))
     steps = args.max_steps if args.max_steps > 0 else math.ceil(an_epoch * args.num_train_epochs)
@@ -230,9 +242,6 @@ def _size_up(recipe: Recipe, args: Any, model: Any, prepared: Prepared) -> None:
 def _trainer(recipe: Recipe, args: Any, model: Any, tokenizer: Any, prepared: Prepared) -> Any:
     from transformers import PrinterCallback
 
-    writer = MetricsWriter(recipe.output_dir)
-    if args.process_index == 0:
-        writer.start(resumed=bool(recipe.trainer.get("resume_from_checkpoint")))
     try:
         trainer = TRAINERS[recipe.settings.method](
             model=model,
@@ -241,10 +250,17 @@ def _trainer(recipe: Recipe, args: Any, model: Any, tokenizer: Any, prepared: Pr
             eval_dataset=prepared.test,
             processing_class=tokenizer,
             peft_config=lora_config(recipe.settings),
-            callbacks=[writer],
         )
     except ValueError as error:
         raise UsageError(f"recipe {recipe.source}: {error}") from error
+    except Exception as error:
+        # the Hub's client raises connection errors that share no base with its own
+        if not args.push_to_hub or not type(error).__module__.startswith(("httpx", "huggingface_hub")):
+            raise
+        raise SourceError(
+            f"push_to_hub: the Hub can't be used ({type(error).__name__}), so nothing was trained; check the "
+            "connection and 'hf auth whoami', or leave push_to_hub out"
+        ) from error
     # the numbers go to metrics.jsonl; stdout belongs to the report
     trainer.remove_callback(PrinterCallback)
     return trainer
@@ -279,7 +295,7 @@ def _losses(history: list[dict[str, Any]]) -> dict[str, float | None]:
     return {"first_loss": losses[0] if losses else None, "last_loss": losses[-1] if losses else None}
 
 
-def _write_folder(recipe: Recipe, report: TrainReport, splits: Mapping[str, Any]) -> str:
+def _write_folder(recipe: Recipe, report: TrainReport, splits: Mapping[str, Any], own_rows: bool) -> str:
     """Write the run's own files; returns the model card, which the trainer writes last."""
     folder = recipe.output_dir
     facts = {
@@ -290,4 +306,4 @@ def _write_folder(recipe: Recipe, report: TrainReport, splits: Mapping[str, Any]
     write_recipe(folder, recipe)
     write_run(folder, {**facts, "seed": report.seed, "report": report.to_dict()})
     plot_metrics(read_metrics(folder), folder)
-    return render_model_card(recipe, report.to_dict(), facts)
+    return render_model_card(recipe, report.to_dict(), facts, own_rows=own_rows)

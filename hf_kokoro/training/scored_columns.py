@@ -19,6 +19,8 @@ from .collators import COLLATED_KEYS, MaskError, fit_row
 from .trainer_base import TrainerBase
 from .turns import turn_offsets
 
+FLOAT32_MAX = 3.4028234663852886e38
+
 
 class CarriesScores(TrainerBase):
     """Mixin in front of a TRL trainer: score columns reach the collator, over-long prompts are cut there.
@@ -52,19 +54,28 @@ class CarriesScores(TrainerBase):
 
 
 def check_scores(dataset: Any, name: str) -> None:
-    """Raise RowError for margins or weights that are not finite numbers >= 0, or weights that are all 0."""
+    """Raise RowError for margins or weights that are no scores, weights that are all 0, labels that are no label."""
     if isinstance(dataset, IterableDataset):
         return
     faults = Faults()
+    if "label" in dataset.column_names:
+        for index, value in enumerate(dataset["label"]):
+            if not isinstance(value, int) or value not in (0, 1):
+                faults.add(Fault(f"{name} row {index}", "label", describe(value), "true or false (or 1 or 0)"))
     for key in ("margin", "weight"):
         if key not in dataset.column_names:
             continue
         for index, value in enumerate(dataset[key]):
-            if not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
+            if not is_score(value):
                 faults.add(Fault(f"{name} row {index}", key, describe(value), "a finite number >= 0"))
     if not faults and "weight" in dataset.column_names and sum(dataset["weight"]) == 0:
         faults.add(Fault(name, "weight", "0 in every row", "at least one weight above 0"))
     faults.raise_if_any("scores", RowError)
+
+
+def is_score(value: Any) -> bool:
+    """A finite number >= 0 in float32, which is what a batch holds."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= FLOAT32_MAX
 
 
 def normalise_weights(dataset: Any) -> Any:

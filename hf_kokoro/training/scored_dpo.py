@@ -94,6 +94,8 @@ class ScoredDPOTrainer(CarriesScores, DPOTrainer):
         inputs = {key: value for key, value in inputs.items() if key not in CARRIED_KEYS}
         margin = scores.get("margin") if self.args.alpha > 0 else None
         weight = scores.get("weight") if self.args.use_weights else None
+        if self.args.alpha > 0 and margin is None:
+            raise UsageError("alpha: got rows without margin; allowed: rows with margin, or alpha: 0 for plain DPO")
         if margin is None and weight is None:
             return super()._compute_loss(model, inputs, return_outputs)
         if not self.precompute_ref_logps:

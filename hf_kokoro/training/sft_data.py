@@ -12,7 +12,7 @@ from typing import Any
 
 from .cached_maps import Versioned
 from .dialogues import Window, cut_windows, fit_roles, template_rules
-from .turns import cut_prompt, turn_offsets
+from .turns import cut_prompt, render, turn_offsets
 
 IGNORED = -100
 
@@ -104,10 +104,12 @@ def window_tokens(tokenizer: Any, window: Window) -> tuple[list[int], list[int]]
 
 def _offset_of(tokenizer: Any, window: Window) -> int:
     """Token offset of the first message that carries loss."""
-    offsets = turn_offsets(tokenizer, window.messages, generation_prompt=False)
-    behind = len(window.messages) - window.loss_from
-    # offsets run over the turns after the system message; those with loss are the last `behind` of them
-    return offsets[len(offsets) - behind]
+    # up to there the window is context: whatever it renders to alone, and a token that reaches over, is no loss
+    context = render(tokenizer, window.messages[: window.loss_from], False)
+    text = render(tokenizer, window.messages, False)
+    shared = next((at for at, (a, b) in enumerate(zip(context, text, strict=False)) if a != b), len(context))
+    offsets = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
+    return next((at for at, (start, _) in enumerate(offsets) if start >= shared), len(offsets))
 
 
 def completion_tokens(

@@ -6,6 +6,7 @@ from typing import Any
 
 from trl import RewardTrainer, SFTTrainer
 
+from .scored_columns import check_scores
 from .scored_dpo import ScoredDPOTrainer
 from .scored_kto import ScoredKTOTrainer
 from .trainer_base import TrainerBase
@@ -17,6 +18,10 @@ class DialogueSFTTrainer(TrainerBase, SFTTrainer):
 
 class MarginRewardTrainer(TrainerBase, RewardTrainer):
     """RewardTrainer, whose loss -logsigmoid(r_chosen - r_rejected - margin) takes the `margin` column itself."""
+
+    def _prepare_dataset(self, dataset: Any, *args: Any, **kwargs: Any) -> Any:
+        check_scores(dataset, str(kwargs.get("dataset_name", args[-1] if args else "rows")))
+        return super()._prepare_dataset(dataset, *args, **kwargs)
 
 
 TRAINERS: dict[str, Any] = {

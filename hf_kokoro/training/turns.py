@@ -15,23 +15,33 @@ Message = Mapping[str, Any]
 def turn_offsets(tokenizer: Any, messages: Sequence[Message], *, generation_prompt: bool = True) -> list[int]:
     """Token offset at which every message after the system message starts, in the rendered conversation.
 
+    As `turn_starts`, without the turns whose start is no token boundary: there the prompt is not cut.
+    """
+    return [
+        start for start in turn_starts(tokenizer, messages, generation_prompt=generation_prompt) if start is not None
+    ]
+
+
+def turn_starts(tokenizer: Any, messages: Sequence[Message], *, generation_prompt: bool = True) -> list[int | None]:
+    """One entry a turn after the system message: the token at which it starts, or None inside a token.
+
     Rendered as text first and mapped to tokens by one tokenization, so a dialogue of n turns costs n
-    renderings but a single pass of the tokenizer. Turns whose start is not a token boundary, or whose
-    prefix renders differently alone, are left out: there the prompt is not cut.
+    renderings but a single pass of the tokenizer. A turn whose prefix renders differently alone is None too.
     """
     text = render(tokenizer, messages, generation_prompt)
     first = 1 if messages and messages[0]["role"] == "system" else 0
-    chars = []
+    chars: list[int | None] = []
     for count in range(first, len(messages)):
         prefix = render(tokenizer, messages[:count], False) if count else ""
         if not text.startswith(prefix):
+            chars.append(None)
             continue
         chars.append(len(prefix) if count else _opening(tokenizer, text, messages))
     encoded = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
     starts = {
         start: token for token, (start, end) in reversed(list(enumerate(encoded["offset_mapping"]))) if end > start
     }
-    return [starts[char] for char in chars if char in starts]
+    return [None if char is None else starts.get(char) for char in chars]
 
 
 def cut_prompt(prompt_ids: list[int], turns: Sequence[int], budget: int) -> list[int] | None:

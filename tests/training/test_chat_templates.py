@@ -136,6 +136,12 @@ ENDLESS = (
 )
 
 
+ALL_MARKED = (
+    "{%- for m in messages -%}{{ '<' + m['role'] + '>' }}{% generation %}{{ m['content'] + eos_token }}"
+    "{% endgeneration %}{%- endfor -%}{%- if add_generation_prompt -%}{{ '<assistant>' }}{%- endif -%}"
+)
+
+
 @pytest.mark.parametrize(
     ("template", "reason"),
     [
@@ -143,8 +149,9 @@ ENDLESS = (
         (UNSTABLE, "not prefix-stable"),
         (ENDLESS, "never learn to stop"),
         ("{{ raise_exception('no') }}", "rendering a user-assistant conversation fails"),
+        (ALL_MARKED, "what clients say would be learnt"),
     ],
-    ids=["unmarked", "unstable", "endless", "raising"],
+    ids=["unmarked", "unstable", "endless", "raising", "all marked"],
 )
 def test_a_template_that_cannot_be_trained_on_is_refused_with_what_it_lacks_and_how_to_give_one(
     template: str, reason: str, family_tokenizer: Any, tmp_path: Path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -13,7 +14,7 @@ from datasets import Dataset
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hf_kokoro.training.chat_templates import FAMILIES
+from hf_kokoro.training.chat_templates import FAMILIES, ensure_training_template
 from hf_kokoro.training.dialogues import (
     OPENING,
     TemplateRules,
@@ -23,6 +24,8 @@ from hf_kokoro.training.dialogues import (
     token_count,
 )
 from hf_kokoro.training.sft_data import IGNORED, tokenize_sft, with_system
+from hf_kokoro.training.tiny import build_tokenizer
+from hf_kokoro.training.turns import turn_starts
 
 from .training_rows import message
 
@@ -137,6 +140,22 @@ def test_a_dialogue_that_fits_is_one_window_and_a_turn_that_never_fits_is_none(t
     assert [len(windows), windows[0].loss_from] == [1, 0]
     assert cut_windows(tokenizer, dialogue(3, words=300), rules, 100) is None
     assert cut_windows(tokenizer, [message("user", "only me")], rules, 100) == []
+
+
+def test_a_turn_that_starts_inside_a_token_carries_loss_once_all_the_same() -> None:
+    # llm-jp writes line breaks before its headings: after a text that ends in one, both may be a single token
+    tokenizer = build_tokenizer(["turn sleep\n\n\n\n### 指示:\n 応答:"] * 50, 400, 2048)
+    ensure_training_template(tokenizer, "llm-jp")
+    turns = [message(("user", "assistant")[at % 2], f"turn {at} sleep\n\n") for at in range(12)]
+    assert None in turn_starts(tokenizer, turns)
+    tokens = tokenize_sft(Dataset.from_list([{"messages": turns}]), tokenizer, 80, overlap=40)
+    assert len(tokens) > 2
+    learnt = Counter(
+        turn
+        for row in tokens
+        for turn in re.findall(r"turn (\d+)", tokenizer.decode([label for label in row["labels"] if label != IGNORED]))
+    )
+    assert learnt == Counter({str(at): 1 for at in range(1, 12, 2)})
 
 
 def test_overlap_turns_are_context_without_loss(tokenizer: Any) -> None:

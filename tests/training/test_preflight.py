@@ -7,9 +7,12 @@ from typing import Any
 import pytest
 from datasets import Dataset
 
+from hf_kokoro.training.chat_templates import ensure_training_template
 from hf_kokoro.training.preflight import Preflight, PreflightError, end_tokens
 from hf_kokoro.training.prepare import Prepared, prepare
 from hf_kokoro.training.recipe import RecipeSettings
+from hf_kokoro.training.tiny import build_tokenizer
+from hf_kokoro.training.turns import turn_starts
 
 from .training_rows import make_pairs, make_unpaired, message
 
@@ -166,6 +169,24 @@ def test_sft_rows_without_a_counsellor_turn_fail_and_the_supervised_share_is_rep
     deaf = run([{"messages": dialogue[:1]}] * 2, tokenizer, method="sft").preflight
     with pytest.raises(PreflightError, match="no token would be learnt"):
         deaf.raise_if_failed()
+
+
+def test_a_reward_prompt_is_cut_right_where_some_turns_start_inside_a_token() -> None:
+    tokenizer = build_tokenizer(["turn sleep\n\n\n\n### 指示:\n 応答:"] * 50, 400, 2048)
+    ensure_training_template(tokenizer, "llm-jp")
+    rows = make_pairs(2)
+    ends = ("\n\n", "", "")
+    turns = [message(("user", "assistant")[i % 2], f"turn {i} sleep{ends[i % 3]}") for i in range(41)]
+    rows[1]["prompt"] = turns
+    starts = turn_starts(tokenizer, turns)
+    assert None in starts
+    assert len({start for start in starts if start is not None}) > 10
+    prepared = run(rows, tokenizer, limit=300, method="reward")
+    prompt = prepared.train[1]["prompt"]
+    assert prompt == turns[-len(prompt) :]
+    for side in ("chosen", "rejected"):
+        ids = tokenizer.apply_chat_template([*prompt, *rows[1][side]], tokenize=True, return_dict=True)["input_ids"]
+        assert len(ids) <= 300
 
 
 def test_reward_prompts_are_cut_by_whole_turns_too(tokenizer: Any) -> None:

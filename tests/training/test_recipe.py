@@ -78,9 +78,14 @@ def test_a_name_that_is_no_strategy_is_refused_with_the_names_that_are() -> None
 
 
 def test_a_token_in_a_recipe_is_refused_and_not_repeated() -> None:
-    with pytest.raises(RecipeError, match=r"hub_token: got a secret; .*HF_TOKEN") as caught:
-        load_recipe(MINIMAL, parse_overrides(["--hub-token", "hf_dummy"]))
-    assert "hf_dummy" not in str(caught.value)
+    for arguments, name in (
+        (["--hub-token", "hf_dummydummy"], "hub_token"),
+        (["--dataset_options", "{seed: 1, token: hf_dummydummy}"], "dataset_options.token"),
+        (["--push_to_hub", "hf_dummydummy"], "push_to_hub"),
+    ):
+        with pytest.raises(RecipeError, match=rf"{name}: got a secret; .*HF_TOKEN") as caught:
+            load_recipe(MINIMAL, parse_overrides(arguments))
+        assert "hf_dummydummy" not in str(caught.value)
 
 
 @pytest.mark.parametrize(("text", "value"), [("true", True), ("runs/a/checkpoint-4", "runs/a/checkpoint-4")])
@@ -100,10 +105,16 @@ def test_a_stray_word_among_the_overrides_is_refused() -> None:
         ({"max_dropped": 1.5}, "max_dropped"),
         ({"lora_r": 0}, "lora_r"),
         ({"lora_dropout": 1.0}, "lora_dropout"),
-        ({"window_tokens": 4}, "window_tokens"),
-        ({"window_tokens": 100, "window_overlap_tokens": 100}, "window_overlap_tokens"),
+        ({"method": "sft", "window_tokens": 4}, "window_tokens"),
+        ({"method": "sft", "window_tokens": 100, "window_overlap_tokens": 100}, "window_overlap_tokens"),
         ({"load_in_4bit": True}, "load_in_4bit"),
         ({"max_train_rows": 0}, "max_train_rows"),
+        ({"beta": 0}, "beta"),
+        ({"learning_rate": -1e-3}, "learning_rate"),
+        ({"num_train_epochs": -3}, "num_train_epochs"),
+        ({"per_device_train_batch_size": 0}, "per_device_train_batch_size"),
+        ({"max_steps": 0}, "max_steps"),
+        ({"method": "dpo", "window_tokens": 100}, "window_tokens"),
     ],
 )
 def test_values_outside_their_range_are_refused_by_name(changes: dict[str, object], field: str) -> None:

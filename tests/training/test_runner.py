@@ -13,7 +13,7 @@ import torch
 import yaml
 from datasets import Dataset
 
-from hf_kokoro.errors import SourceError, UsageError
+from hf_kokoro.errors import RowError, SourceError, UsageError
 from hf_kokoro.training.model_card import render_model_card
 from hf_kokoro.training.preflight import PreflightError
 from hf_kokoro.training.recipe import Recipe, load_recipe
@@ -87,7 +87,9 @@ def test_the_same_recipe_gives_the_same_bits_and_a_new_metrics_file(recipe: Any,
     run(recipe("one"))
     run(recipe("two"))
     before = read_metrics(tmp_path / "one")
-    run(recipe("one"))
+    with pytest.raises(UsageError, match=r"output_dir: .* holds a run already"):
+        run(recipe("one"))
+    run(recipe("one", overwrite_output_dir=True))
     assert same_weights(tmp_path / "one", tmp_path / "two")
     assert len(read_metrics(tmp_path / "one")) == len(before)
 
@@ -121,6 +123,92 @@ def test_a_checkpoint_without_its_state_is_called_a_warm_start(gone: str, recipe
     (tmp_path / "run" / "checkpoint-2" / gone).unlink()
     with pytest.raises(UsageError, match=f"no {gone}, so this would be a warm start.*adapter_name_or_path"):
         run(recipe(**saving, resume_from_checkpoint="true"))
+
+
+def test_a_resumed_run_logs_every_step_once_and_its_recipe_starts_a_fresh_run(recipe: Any, tmp_path: Path) -> None:
+    saving = {"use_peft": True, "save_strategy": "steps", "save_steps": 2}
+    run(recipe(**saving, max_steps=4))
+    import shutil
+
+    shutil.rmtree(tmp_path / "run" / "checkpoint-4")
+    run(recipe(**saving, max_steps=5, resume_from_checkpoint=True))
+    assert [e["step"] for e in read_metrics(tmp_path / "run") if "loss" in e] == [1, 2, 3, 4, 5]
+    assert "resume_from_checkpoint" not in load_recipe(tmp_path / "run" / "recipe.yaml").trainer
+
+
+def test_a_full_run_over_an_adapters_folder_leaves_no_adapter_behind(recipe: Any, tmp_path: Path) -> None:
+    from transformers import AutoModelForCausalLM
+
+    run(recipe(use_peft=True))
+    run(recipe(overwrite_output_dir=True))
+    assert not (tmp_path / "run" / "adapter_config.json").exists()
+    loaded = AutoModelForCausalLM.from_pretrained(tmp_path / "run")
+    assert not any("lora" in name for name, _ in loaded.named_parameters())
+
+
+def test_rows_given_in_memory_get_no_origin_and_no_licence_of_another_dataset(recipe: Any, tmp_path: Path) -> None:
+    run(recipe())
+    card = (tmp_path / "run" / "README.md").read_text("utf-8")
+    header = yaml.safe_load(card.split("---")[1])
+    assert "license" not in header
+    assert "datasets" not in header
+    assert "DPO on rows given in memory" in card
+
+
+PRIVATE = "Anna Secretname cannot sleep"
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"prompt": None}, "prompt: got"),
+        ({"prompt": []}, "prompt: got"),
+        ({"chosen": [{"from": "gpt", "value": PRIVATE}]}, "a message without role and content"),
+        ({"chosen": [{"role": "user", "content": PRIVATE}]}, "a message of somebody else"),
+        ({"rejected": [{"role": "assistant", "content": None}]}, "a message without role and content"),
+        ({"margin": float("nan")}, "margin: got"),
+        ({"margin": 1e300}, "margin: got"),
+        ({"weight": -1.0}, "weight: got"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("method", ["dpo", "reward"])
+def test_malformed_rows_are_named_before_anything_is_trained_and_never_quoted(
+    method: str, changes: dict[str, Any], reason: str, recipe: Any
+) -> None:
+    bad = [{**row, **changes} for row in make_pairs(4)]
+    with pytest.raises(RowError) as caught:
+        run_recipe(recipe(method=method, dataset_test_split=None), datasets={"train": Dataset.from_list(bad)})
+    assert reason in str(caught.value)
+    assert "Secretname" not in str(caught.value)
+
+
+@pytest.mark.parametrize("label", [2, 0.9, "true", None], ids=str)
+def test_a_label_that_is_neither_yes_nor_no_is_refused(label: Any, recipe: Any) -> None:
+    bad = [{**row, "label": label} for row in make_unpaired(4)]
+    with pytest.raises(RowError, match=r"label: got .*; allowed: true or false"):
+        run_recipe(recipe(method="kto", dataset_test_split=None), datasets={"train": Dataset.from_list(bad)})
+
+
+def test_a_table_that_cannot_be_read_or_has_no_header_never_shows_its_text(recipe: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "rows"
+    folder.mkdir()
+    (folder / "train.csv").write_text(f"{PRIVATE},I hear you,go away\nx,y,z\n", "utf-8")
+    with pytest.raises(UsageError, match=r"got columns .*\(not a name\)") as caught:
+        run_recipe(recipe(dataset_name=str(folder), dataset_test_split=None))
+    assert "Secretname" not in str(caught.value)
+    (folder / "train.csv").unlink()
+    (folder / "train.jsonl").write_text(f'{{"prompt": "{PRIVATE}"\n', "utf-8")
+    with pytest.raises(SourceError, match="can't be loaded") as broken:
+        run_recipe(recipe(dataset_name=str(folder), dataset_test_split=None))
+    assert "Secretname" not in str(broken.value)
+    assert broken.value.__suppress_context__
+
+
+def test_an_adapter_of_another_task_is_refused(recipe: Any, tmp_path: Path) -> None:
+    run(recipe("reward", method="reward", use_peft=True))
+    with pytest.raises(UsageError, match="an adapter for SEQ_CLS; allowed for dpo: one for CAUSAL_LM"):
+        run(recipe("dpo", adapter_name_or_path=str(tmp_path / "reward")))
 
 
 def test_resuming_where_nothing_was_saved_is_refused(recipe: Any) -> None:

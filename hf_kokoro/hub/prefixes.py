@@ -18,7 +18,7 @@ class PrefixWatch:
     """A readable stream that notes, at the sizes of some versions, the digest of everything before.
 
     Once the stream was read to its end, `matches` tells whether it started with a version's bytes, `rows`
-    how many lines a version had, and `torn` whether it stopped in the middle of one.
+    how many rows (lines that aren't blank) a version had, and `torn` whether it stopped in the middle of one.
     """
 
     def __init__(self, stream: BinaryIO, versions: Iterable[FileInfo]) -> None:
@@ -28,7 +28,8 @@ class PrefixWatch:
         # a blob id starts with the size, so every regular version needs a running hash of its own
         self._git = {info.size: git_hasher(info.size) for info in infos if info.git}
         self._sha256 = hashlib.sha256()
-        self._position, self._newlines, self._last = 0, 0, b"\n"
+        self._position, self._last = 0, b"\n"
+        self._ended, self._begun = 0, False
         self._digests: dict[int, tuple[str, str | None]] = {}
         self._rows: dict[int, int] = {}
         self._torn: set[int] = set()
@@ -57,7 +58,7 @@ class PrefixWatch:
         return version.sha256 in (None, sha256) and version.git in (None, git)
 
     def rows(self, size: int) -> int:
-        """Lines in the first `size` bytes; a last one without a line end counts."""
+        """Lines in the first `size` bytes that aren't blank; a last one without a line end counts."""
         return self._rows[size]
 
     def torn(self, size: int) -> bool:
@@ -70,14 +71,26 @@ class PrefixWatch:
         self._sha256.update(part)
         for hasher in self._git.values():
             hasher.update(part)
-        self._newlines += part.count(b"\n")
+        self._count(part)
         self._position += len(part)
         self._last = part[-1:]
         self._note_sizes()
+
+    def _count(self, part: bytes) -> None:
+        """Rows that ended in this part, and whether one has begun behind them: as an append counts them."""
+        *ends, rest = part.split(b"\n")
+        for line in ends:
+            self._ended += self._begun or not _blank(line)
+            self._begun = False
+        self._begun = self._begun or not _blank(rest)
 
     def _note_sizes(self) -> None:
         while self._sizes and self._sizes[-1] == self._position:
             size = self._sizes.pop()
             git = self._git.pop(size).hexdigest() if size in self._git else None
             self._digests[size] = (self._sha256.copy().hexdigest(), git)
-            self._rows[size] = self._newlines + (self._last != b"\n")
+            self._rows[size] = self._ended + self._begun
+
+
+def _blank(line: bytes) -> bool:
+    return not line or line.isspace()

@@ -74,7 +74,7 @@ def test_removed_file_is_found(place: Place) -> None:
         pytest.param(line({"other": "schema"}), "question_id", id="other schema"),
         pytest.param(line(row(1)), "the row of data/pilot.jsonl line 1 again", id="row twice"),
         pytest.param(b"{\n", "no JSON object", id="not json"),
-        pytest.param(b"\n", "no JSON object", id="blank line"),
+        pytest.param(b"\n", "line 2 (byte", id="blank line"),
         pytest.param(b'{"t":"\xff"}\n', "no JSON object", id="not utf-8"),
         pytest.param(line(row(2))[:-20], "no JSON object", id="torn last line"),
     ],
@@ -85,6 +85,17 @@ def test_rows_that_are_wrong_are_found_with_their_line(place: Place, extra: byte
     report = audit(place.target())
     assert not report.ok
     assert says in " ".join(map(str, report.faults))
+
+
+def test_blank_lines_are_named_and_are_no_rows_to_append_and_audit_alike(place: Place) -> None:
+    place.write(DATA, b"\n" + line(row(1)) + b" \t\r\n\n" + line(row(2)) + b"  ")
+    added = append_rows(place.target(), rows(2, 3))
+    assert (added.added, added.rows_total) == (1, 3)
+    report = audit(place.target())
+    assert report.rows == 3
+    assert [(step.rows_added, step.rows) for step in report.revisions if step.rows] == [(2, 2), (1, 3)]
+    assert [str(fault).split(" (")[0] for fault in report.faults] == [f"{DATA} line {n}" for n in (1, 3, 4, 6)]
+    assert all("a blank line" in str(fault) for fault in report.faults)
 
 
 def test_row_twice_over_two_segments_is_found(place: Place) -> None:

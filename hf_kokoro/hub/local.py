@@ -10,7 +10,6 @@ A process that dies before 2 leaves staged files, which the next one deletes; on
 
 from __future__ import annotations
 
-import json
 import os
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,6 +21,7 @@ from typing import BinaryIO
 from filelock import FileLock, Timeout
 
 from .atomic import delete_temporaries, make_folders, sync_folder, write_atomically, write_synced
+from .declared import Declared, read_declared
 from .errors import CommitRace, HistoryError, LockedError, NotKept, TargetError, VerifyError
 from .index import prefix_digests
 from .ledger import Entry, Ledger, new_entry, read_entry
@@ -177,8 +177,14 @@ class LocalTarget:
         if not self.folder.is_dir():
             return []
         folder = (self.folder / series.path).parent
-        found = (file.relative_to(self.folder).as_posix() for file in folder.glob("*.jsonl") if file.is_file())
-        return series.ordered(found)
+        found = {file.relative_to(self.folder).as_posix(): file for file in folder.glob("*.jsonl")}
+        for path in series.ordered(found):
+            self._refuse_folder(path)
+        return series.ordered(path for path, file in found.items() if file.is_file())
+
+    def _refuse_folder(self, path: str) -> None:
+        if self._file(path).is_dir():
+            raise TargetError(f"{self.name}: {path} is a folder; nothing was written; allowed: a file, or nothing yet")
 
     def _proven(self, path: str, file: Path, known: FileInfo | None, *, sealed: bool, readonly: bool) -> FileInfo:
         """Size and sha256 of the file, after checking that it starts with the bytes on record."""
@@ -210,6 +216,7 @@ class LocalTarget:
 
     def _staging_name(self, path: str) -> Path:
         """A name for the new version of a file, on the file system where a rename can put it in place."""
+        self._refuse_folder(path)
         folder = self._file(path).parent
         make_folders(folder)
         make_folders(self._staged)
@@ -243,22 +250,21 @@ class LocalTarget:
         return [*entries, new_entry(parent, "append", rows_added, {**kept, **grown})]
 
     def _declare(self, entries: Sequence[Entry], staged: Mapping[str, Path]) -> None:
-        plan = {
-            "files": {path: file.name for path, file in staged.items()},
-            "ledger_size": self.ledger.size(),
-            "entries": [entry.line().decode() for entry in entries],
-        }
-        write_atomically(self._declared, json.dumps(plan).encode())
+        names, lines = {path: file.name for path, file in staged.items()}, [e.line().decode() for e in entries]
+        write_atomically(self._declared, Declared(names, self.ledger.size(), lines).content())
 
     def _carry_out(self) -> None:
         """Do what `commit.json` says; every step may have been done already."""
-        plan = json.loads(self._declared.read_bytes())
-        for path, name in plan["files"].items():
+        plan = read_declared(self._declared)
+        for path, name in plan.files.items():
             destination = self._file(path)
             if (self._staged / name).exists():
-                os.replace(self._staged / name, destination)
+                try:
+                    os.replace(self._staged / name, destination)
+                except OSError as error:
+                    raise TargetError(f"{destination}: {error.strerror}; the next append goes on from here") from error
                 sync_folder(destination.parent)
-        entry = read_entry(plan["entries"][-1].encode(), self._declared, 0)
+        entry = read_entry(plan.entries[-1].encode(), self._declared, 0)
         for path, info in entry.files.items():
             size = self._file(path).stat().st_size if self._file(path).exists() else 0
             if size < info.size:
@@ -267,7 +273,7 @@ class LocalTarget:
                     f"bytes; put the file back from a copy, or delete {FOLDER}/ to start a new history",
                     size,
                 )
-        self.ledger.write("".join(plan["entries"]).encode(), plan["ledger_size"])
+        self.ledger.write("".join(plan.entries).encode(), plan.ledger_size)
         self._declared.unlink()
         sync_folder(self._hidden)
 

@@ -16,7 +16,7 @@ import pytest
 
 from hf_kokoro import append_rows, audit
 from hf_kokoro.hub import LocalTarget
-from hf_kokoro.hub.errors import HistoryError, LockedError
+from hf_kokoro.hub.errors import HistoryError, LockedError, TargetError
 from hf_kokoro.hub.remote import HubTarget
 
 from .double import Delay, HubDouble
@@ -124,6 +124,20 @@ def test_recovery_that_is_killed_too_is_taken_up_by_the_next(tmp_path: Path, aga
         steps += 1
         stop_at_step(folder, steps, [2])
     stop_at_step(folder, again, [2])
+    append_rows(folder, rows(2), extra_operations=_card)
+    assert_whole(folder, [1, 2])
+
+
+def test_a_declared_append_whose_place_is_taken_says_so_and_goes_on_once_it_is_free(tmp_path: Path) -> None:
+    folder, steps = tmp_path / "folder", 0
+    while not (folder / ".hf_kokoro" / "commit.json").exists():
+        steps += 1
+        stop_at_step(folder, steps, [1])
+    (folder / DATA).mkdir(parents=True)
+    for _ in range(2):
+        with pytest.raises(TargetError, match=r"pilot\.jsonl: .*the next append goes on from here"):
+            append_rows(folder, rows(2), extra_operations=_card)
+    (folder / DATA).rmdir()
     append_rows(folder, rows(2), extra_operations=_card)
     assert_whole(folder, [1, 2])
 

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hf_kokoro import append_rows
+from hf_kokoro import append_rows, audit
 from hf_kokoro.errors import KokoroError, RowError, UsageError
-from hf_kokoro.hub.errors import BaseFormatError
+from hf_kokoro.hub.errors import BaseFormatError, HistoryError, TargetError
 from hf_kokoro.schema.miti_st import canonical_json, row_faults
 
 from .rows import changed, row, rows
@@ -202,3 +202,46 @@ def test_rows_of_a_dataset_object_can_be_appended(tmp_path: Path) -> None:
     loaded = datasets.Dataset.from_list(rows(1, 2), features=ROWS_FEATURES)
     assert append_rows(tmp_path, loaded).added == 2
     assert append_rows(tmp_path, rows(1, 2)).added == 0
+
+
+@pytest.mark.parametrize("path", [DATA, "data/pilot-00001.jsonl"])
+def test_a_folder_in_the_place_of_a_data_file_is_said_before_anything_is_written(tmp_path: Path, path: str) -> None:
+    append_rows(tmp_path, rows(1), "other.jsonl")
+    (tmp_path / path).mkdir(parents=True)
+    for dry_run in (True, False):
+        with pytest.raises(TargetError, match=f"{path} is a folder; nothing was written"):
+            append_rows(tmp_path, rows(1), dry_run=dry_run)
+    assert not (tmp_path / ".hf_kokoro" / "commit.json").exists()
+    assert append_rows(tmp_path, rows(2), "other.jsonl").rows_total == 2
+    (tmp_path / path).rmdir()
+    assert append_rows(tmp_path, rows(1)).added == 1
+
+
+def test_a_folder_in_the_place_of_the_card_is_said_before_anything_is_written(tmp_path: Path) -> None:
+    (tmp_path / "README.md").mkdir()
+    with pytest.raises(TargetError, match=r"README\.md is a folder"):
+        append_rows(tmp_path, rows(1), extra_operations=lambda growth: {"README.md": b"# Card"})
+    assert not (tmp_path / DATA).exists()
+    assert append_rows(tmp_path, rows(1)).added == 1
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *(b"", b"{", b"[]", b"null", b"{}", b"\xff", b'{"files": {}, "ledger_size": 0, "entries": []}'),
+        b'{"files": {"a": 1}, "ledger_size": 0, "entries": ["x"]}',
+        b'{"files": [], "ledger_size": "0", "entries": ""}',
+    ],
+)
+def test_a_broken_note_of_an_interrupted_append_is_one_clear_error(tmp_path: Path, content: bytes) -> None:
+    append_rows(tmp_path, rows(1))
+    before = (tmp_path / DATA).read_bytes()
+    note = tmp_path / ".hf_kokoro" / "commit.json"
+    note.write_bytes(content)
+    with pytest.raises(HistoryError, match=r"commit\.json.*delete it"):
+        append_rows(tmp_path, rows(2))
+    assert not audit(tmp_path).ok
+    assert (tmp_path / DATA).read_bytes() == before
+    note.unlink()
+    assert append_rows(tmp_path, rows(2)).rows_total == 2
+    assert audit(tmp_path).ok

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..errors import Fault, Faults, RowError, SourceError, UsageError, describe
 from ..schema.miti_st import row_faults, row_id, row_line
+from . import lines
 from .atomic import write_atomically
 from .errors import BaseFormatError
 from .lines import iter_lines, parse_object
@@ -41,6 +42,9 @@ def read_batch(rows: Rows) -> Batch:
     batch, seen = Batch(), set()
     for where, raw, value in _incoming(rows):
         faults = [value] if isinstance(value, Fault) else row_faults(value, where)
+        line = b"" if faults else row_line(value).encode()
+        if len(line) > lines.MAX_LINE:
+            faults = [Fault(where, "", f"a row of {len(line)} bytes", f"at most {lines.MAX_LINE} bytes")]
         if faults:
             batch.faults.extend(faults)
             batch.rejects.append(raw if raw is not None else _as_line(value))
@@ -51,7 +55,7 @@ def read_batch(rows: Rows) -> Batch:
             batch.repeats += 1
         else:
             seen.add(identity)
-            batch.rows.append(NewRow(identity, row_line(value).encode()))
+            batch.rows.append(NewRow(identity, line))
     return batch
 
 

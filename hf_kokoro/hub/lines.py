@@ -15,6 +15,7 @@ from .errors import BaseFormatError
 
 CHUNK = 1 << 20
 MAX_LINE = 256 << 20
+"""Longest line, in bytes with its end: what is appended can be loaded, so `sources.miti_st` reads as much."""
 
 WAYS_OUT = (
     "nothing was written; ways out: put back the last good copy of the file, repair that place by hand, "
@@ -35,6 +36,7 @@ def iter_lines(stream: Readable, offset: int = 0) -> Iterator[tuple[int, bytes]]
     while chunk := stream.read(CHUNK):
         start = 0
         while (end := chunk.find(b"\n", start)) >= 0:
+            _check_length(held + end + 1 - start, offset)
             line = b"".join((*parts, chunk[start : end + 1]))
             yield offset, line
             offset += len(line)
@@ -42,13 +44,16 @@ def iter_lines(stream: Readable, offset: int = 0) -> Iterator[tuple[int, bytes]]
         if start < len(chunk):
             parts.append(chunk[start:])
             held += len(chunk) - start
-        if held > MAX_LINE:
-            raise BaseFormatError(
-                f"byte {offset}: a line of more than {MAX_LINE} bytes; allowed: JSON Lines; {WAYS_OUT}",
-                offset,
-            )
+        _check_length(held, offset)
     if parts:
         yield offset, b"".join(parts)
+
+
+def _check_length(size: int, offset: int) -> None:
+    if size > MAX_LINE:
+        raise BaseFormatError(
+            f"byte {offset}: a line of more than {MAX_LINE} bytes; allowed: JSON Lines; {WAYS_OUT}", offset
+        )
 
 
 def parse_object(line: bytes) -> dict[str, Any]:

@@ -20,8 +20,8 @@ from .files import FolderFiles, SingleFile, SourceFiles
 
 logger = logging.getLogger(__name__)
 
-LINE_LIMIT = 16 * 2**20
-"""Longest line that is read, in bytes: a question with a thousand answers has about 1 MB."""
+LINE_LIMIT = 256 << 20
+"""Longest line that is read, in bytes with its end: what `append` takes. A thousand answers have about 1 MB."""
 
 ANSWER_ALIASES: dict[str, tuple[str, ...]] = {
     "text": ("answer", "answer_text", "answerText", "response"),

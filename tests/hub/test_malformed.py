@@ -13,9 +13,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hf_kokoro import append_rows, audit
-from hf_kokoro.errors import KokoroError, RowError, UsageError
+from hf_kokoro.errors import KokoroError, RowError, SourceError, UsageError
+from hf_kokoro.hub import lines
 from hf_kokoro.hub.errors import BaseFormatError, HistoryError, TargetError
-from hf_kokoro.schema.miti_st import canonical_json, row_faults
+from hf_kokoro.schema.miti_st import canonical_json, row_faults, row_line
+from hf_kokoro.sources import miti_st
+from hf_kokoro.sources.files import open_source
+from hf_kokoro.sources.miti_st import RowReader
 
 from .rows import changed, row, rows
 
@@ -245,3 +249,30 @@ def test_a_broken_note_of_an_interrupted_append_is_one_clear_error(tmp_path: Pat
     note.unlink()
     assert append_rows(tmp_path, rows(2)).rows_total == 2
     assert audit(tmp_path).ok
+
+
+def test_a_row_of_many_megabytes_is_appended_audited_and_loaded(tmp_path: Path) -> None:
+    long = row(1, size=3 << 20)
+    assert append_rows(tmp_path / "grown", [long, row(2)]).added == 2
+    assert (tmp_path / "grown" / DATA).stat().st_size > 16 << 20
+    assert audit(tmp_path / "grown").ok
+    loaded = list(RowReader(open_source(tmp_path / "grown")).read())
+    assert loaded == [long, row(2)]
+
+
+def test_append_and_load_have_one_limit_of_a_lines_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert lines.MAX_LINE == miti_st.LINE_LIMIT
+    size = len(row_line(row(1)).encode())
+    for module, name in ((lines, "MAX_LINE"), (miti_st, "LINE_LIMIT")):
+        monkeypatch.setattr(module, name, size)
+    assert append_rows(tmp_path, rows(1)).added == 1
+    with pytest.raises(RowError, match=f"row 2: got a row of {size + 6} bytes; allowed: at most {size} bytes"):
+        append_rows(tmp_path, [row(2), row(1, size=1)])
+    assert append_rows(tmp_path, rows(2)).rows_total == 2
+    assert list(RowReader(open_source(tmp_path)).read()) == rows(1, 2)
+    with (tmp_path / DATA).open("ab") as file:
+        file.write(row_line(row(3, size=1)).encode())
+    with pytest.raises(SourceError, match="line 3: longer than"):
+        list(RowReader(open_source(tmp_path)).read())
+    with pytest.raises(BaseFormatError, match="a line of more than"):
+        append_rows(tmp_path, rows(4))

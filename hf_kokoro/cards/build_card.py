@@ -107,7 +107,8 @@ def render_build_card(
         "columns": column_table(features),
         "statistics": statistics,
     }
-    body = keep_hand_written(fill(template(dataset.template), values), old_body or None)
+    prose = template(dataset.template)
+    body = keep_hand_written(fill(prose, values), old_body or None, prose)
     card = ConfigCard(config, features, data_files, rows, default=True)
     return join_card(merge_metadata(old_data, _metadata(dataset, card, total, options or {})), body)
 

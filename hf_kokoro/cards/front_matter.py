@@ -75,7 +75,11 @@ def configs_metadata(configs: Sequence[ConfigCard]) -> dict[str, Any]:
 
 
 def split_card(text: str) -> tuple[dict[str, Any], str]:
-    """YAML keys and body of a card. Raises CardError for YAML that is broken, repeated or no mapping."""
+    """YAML keys and body of a card, line ends of Windows read as `\\n`.
+
+    Raises CardError for YAML that is broken, repeated or no mapping.
+    """
+    text = text.replace("\r\n", "\n")
     match = _BLOCK.match(text)
     if match is None:
         return {}, text

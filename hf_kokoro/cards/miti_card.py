@@ -79,7 +79,8 @@ def render_miti_card(
         "agreement": agreement or kept_agreement(old_body),
         "growth": _growth(facts, old_body, today or datetime.now(UTC).date().isoformat()),
     }
-    body = keep_hand_written(fill(template("miti_st_dpo"), values), old_body or None)
+    prose = template("miti_st_dpo")
+    body = keep_hand_written(fill(prose, values), old_body or None, prose)
     return join_card(merge_metadata(old_data, _metadata(facts, data_files, stamp)), body)
 
 

@@ -22,6 +22,7 @@ from .front_matter import CardError, size_category, split_card
 CARD_BYTES = 5 * 2**20
 """Largest README.md that is read; the Hub shows far less."""
 
+_SIZE_KEY = "size_categories"
 _SIZES = {size_category(10**power) for power in range(13)}
 _LANGUAGE = re.compile(r"[a-z]{3}\Z")
 _TEXT_KEYS = (*terms.LIST_KEYS, "license", "license_name", "pretty_name", "version", "configs", "paperswithcode_id")
@@ -79,14 +80,14 @@ def _type_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
         text_wanted = key.split(".")[0] in _TEXT_KEYS and key not in _TRUTH_KEYS
         if isinstance(value, bool) and (text_wanted or key.endswith(_LABEL_KEYS)):
             yield Problem(path, f"the truth value {str(value).lower()}", "text", "put it in quotes: 'no', 'on', 'yes'")
-        elif isinstance(value, int | float) and not isinstance(value, bool) and text_wanted:
+        elif isinstance(value, int | float) and not isinstance(value, bool) and text_wanted and key != _SIZE_KEY:
             yield Problem(path, f"the number {value}", "text", "put it in quotes, such as '1.10'")
         elif not isinstance(value, int | float) and value is not None and not isinstance(value, str | bool):
             yield Problem(path, f"a {type(value).__name__}", "text, lists and keys", "put it in quotes")
         elif isinstance(value, str) and re.search("[\u0085\u2028\u2029]", value):
             yield Problem(path, "a unicode line separator", "plain text", "remove it")
     for key in terms.LIST_KEYS:
-        if key in data and not isinstance(data[key], list):
+        if key in data and not isinstance(data[key], list) and not (key == _SIZE_KEY and _numbers(data[key])):
             yield Problem(key, describe(data[key], show=True), "a list", f"write it as [{data[key]}]")
 
 
@@ -109,8 +110,7 @@ def _term_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
         yield Problem("license", got, "a licence id", "such as mit")
     for licence in _strings(data.get("license")):
         if licence not in terms.LICENCE_IDS:
-            guess = licence.casefold().replace(" ", "-")
-            yield _unknown("license", licence, terms.LICENCE_IDS, "a licence id of the Hub, lower case", guess)
+            yield _unknown("license", licence, terms.LICENCE_IDS, "a licence id of the Hub, lower case", _bare(licence))
     for language in _strings(data.get("language")):
         known = language in terms.LANGUAGES_TWO_LETTERS or language in _SPECIAL_LANGUAGES or _LANGUAGE.match(language)
         meant = terms.LANGUAGE_MISTAKES.get(language.casefold())
@@ -129,8 +129,18 @@ def _term_problems(data: Mapping[str, Any]) -> Iterator[Problem]:
                 yield _unknown(key, choice, choices, ", ".join(sorted(choices)))
 
 
+def _bare(licence: str) -> str:
+    """A licence's name as an id would spell it: `The Apache License, Version 2.0` is apache-2.0."""
+    words = re.split(r"[\s_,-]+", licence.casefold())
+    return "-".join(word for word in words if word not in ("", "the", "license", "licence", "version"))
+
+
 def _strings(value: Any) -> list[str]:
     return [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, str)]
+
+
+def _numbers(value: Any) -> list[int]:
+    return [item for item in (value if isinstance(value, list) else [value]) if type(item) is int]
 
 
 def _unknown(key: str, value: str, known: Iterable[str], allowed: str, guess: str | None = None) -> Problem:
@@ -140,13 +150,14 @@ def _unknown(key: str, value: str, known: Iterable[str], allowed: str, guess: st
 
 def _size_problems(data: Mapping[str, Any], rows: int | None) -> Iterator[Problem]:
     right = None if rows is None else size_category(rows)
-    for size in _strings(data.get("size_categories")):
+    sizes = data.get(_SIZE_KEY)
+    for size in (*_strings(sizes), *map(str, _numbers(sizes))):
         if size not in _SIZES:
             digits = size.replace(",", "").replace("_", "")
             guess = right or (size_category(int(digits)) if digits.isdigit() and len(digits) < 15 else "n<1K")
-            yield Problem("size_categories", repr(size[:60]), "a tag such as 1K<n<10K", f"did you mean {guess}?")
+            yield Problem(_SIZE_KEY, repr(size[:60]), "a tag such as 1K<n<10K", f"did you mean {guess}?")
         elif right is not None and size != right:
-            yield Problem("size_categories", repr(size), f"{right}, for {rows} rows", f"did you mean {right}?")
+            yield Problem(_SIZE_KEY, repr(size), f"{right}, for {rows} rows", f"did you mean {right}?")
 
 
 def _config_problems(data: Mapping[str, Any]) -> Iterator[Problem]:

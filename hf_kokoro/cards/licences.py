@@ -112,7 +112,11 @@ def sources_named_in(*texts: str) -> list[str]:
 
 
 def looser_than(licence_id: str, sources: Mapping[str, Licence]) -> dict[str, Licence]:
-    """Sources that ask for something which the licence `licence_id` of the derived data does not."""
+    """Sources that ask for something which the licence `licence_id` of the derived data does not.
+
+    Of a licence without a rule here nothing is known, so it counts as asking for nothing; whether the id exists at
+    all is for the check of the card.
+    """
     asks = LICENCES[licence_id].asks if licence_id in LICENCES else frozenset[str]()
     return {source: licence for source, licence in sources.items() if licence.asks - asks}
 

@@ -10,32 +10,37 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..hub.target import CARD_PATH
+from .check import card_problems, raise_problems
 from .check_files import folder_files
 from .front_matter import split_card
-from .licences import Licence, LicenceError, licences_of, looser_than, named, row_licences, sources_named_in
+from .hub_terms import LICENCE_IDS
+from .licences import LICENCES, Licence, LicenceError, licences_of, looser_than, named, row_licences, sources_named_in
 
 
 def folder_sources(source: Path, rows: Iterable[Mapping[str, Any]]) -> dict[str, Licence]:
     """Ids of the sources of a folder with their licences; `rows` are its MITI-ST rows, if it holds such.
 
     What a row says of its source and licence counts, and the strictest of all that is said.
-    Raises LicenceError if the card states a licence that is looser than its sources', CardError if its YAML
-    can't be read.
+    Raises CardError, with all problems of the card, if its YAML or licence can't be read, LicenceError if it states a
+    licence that is looser than its sources'.
     """
     card = source / CARD_PATH
     content = card.read_bytes() if card.is_file() else b""
     text = content.decode("utf-8-sig", "replace")
     data, _ = split_card(text) if text else ({}, "")
+    licence = data.get("license")
+    if isinstance(licence, str) and licence not in LICENCE_IDS:
+        raise_problems(card_problems(content))
     stated = data.get("source_datasets")
     sources = {name for name in (stated if isinstance(stated, list) else [stated]) if isinstance(name, str)}
     sources -= {"original"}
     sources |= set(sources_named_in(text, source.resolve().name, *_column_names(source)))
     stated_by_rows = {(str(row.get("source_dataset")), str(row.get("license"))) for row in rows}
     licences = {**licences_of(sorted(sources)), **row_licences(stated_by_rows)}
-    licence = data.get("license")
     if isinstance(licence, str) and (tighter := looser_than(licence, licences)):
+        compared = "looser than" if licence in LICENCES else "not known here to ask as much as"
         raise LicenceError(
-            f"publishing refused: the card says {licence[:40]}, which is looser than the licence of what it is made "
+            f"publishing refused: the card says {licence[:40]}, which is {compared} the licence of what it is made "
             f"from: {named(tighter)}; nothing was sent. A derived dataset can't be freer than its sources"
         )
     return licences or licences_of(["a source that the card does not name"])

@@ -94,6 +94,8 @@ def publish(
     series = Series(DATA_PATH)
     segments = series.ordered(folder_files(source))
     rows = [dict(row) for _, row in parse_rows(read_lines({path: [source / path] for path in segments}))]
+    if not segments and (source / CARD_PATH).is_file():
+        raise_problems(folder_problems(source))
     sources = folder_sources(source, rows)
     check_may_publish(sources, public=options.public, holds_licence=options.holds_licence and options.private)
     if segments:

@@ -47,6 +47,33 @@ def test_every_problem_is_listed_at_once_with_what_was_meant() -> None:
 
 
 @pytest.mark.parametrize(
+    ("licence", "meant"),
+    [
+        ("MIT", "mit"),
+        ("MIT License", "mit"),
+        ("The MIT License", "mit"),
+        ("Apache License, Version 2.0", "apache-2.0"),
+        ("apache_2.0", "apache-2.0"),
+        ("CC BY-NC-ND 4.0", "cc-by-nc-nd-4.0"),
+        ("CC BY 4.0", "cc-by-4.0"),
+        ("CC0 1.0", "cc0-1.0"),
+        ("GPL-3", "gpl-3.0"),
+    ],
+)
+def test_a_licence_by_its_name_suggests_its_id(licence: str, meant: str) -> None:
+    [problem] = card_problems(card(f"license: {licence}"))
+    assert str(problem).startswith(f"license: got {licence!r};")
+    assert str(problem).endswith(f"did you mean {meant}?")
+
+
+@pytest.mark.parametrize("size", ["5000", "[5000]", "'5000'", "'5,000'", "[n<1K, 5000]"])
+def test_a_number_as_size_tag_suggests_its_bucket(size: str) -> None:
+    found = said(card(f"license: mit\nsize_categories: {size}"))
+    assert "did you mean 1K<n<10K?" in found
+    assert "in quotes" not in found
+
+
+@pytest.mark.parametrize(
     ("yaml_block", "key", "got"),
     [
         ("language: [en, no]", "language.1", "the truth value false"),

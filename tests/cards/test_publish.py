@@ -20,6 +20,7 @@ from hf_kokoro.cards import (
     render_build_card,
     write_card,
 )
+from hf_kokoro.cards.front_matter import join_card
 from hf_kokoro.cards.licences import LICENCES, SOURCES, check_may_publish, licences_of, looser_than
 from hf_kokoro.errors import UsageError
 from hf_kokoro.hub import LocalTarget
@@ -115,6 +116,51 @@ def test_a_bad_card_is_refused_before_anything_is_sent(folder: Path, tmp_path: P
     with pytest.raises(CardError, match=r"(?s)2 problems.*version.*released"):
         publish(folder, tmp_path / "there", NO_FIGURES)
     assert untouched(tmp_path / "there") or not (tmp_path / "there/data").exists()
+
+
+BAD_CARD = {
+    "license": "CC BY-NC-ND 4.0",
+    "language": "jp",
+    "size_categories": 5000,
+    "source_datasets": ["nbertagnolli/counsel-chat"],
+}
+
+
+@pytest.mark.parametrize("with_rows", [True, False])
+@pytest.mark.parametrize("name", ["CC BY-NC-ND 4.0", "MIT License"])
+def test_every_problem_of_a_card_is_listed_before_its_licence_is_compared(
+    tmp_path: Path, rows: Rows, with_rows: bool, name: str
+) -> None:
+    folder = tmp_path / "mine"
+    if with_rows:
+        hk.append_rows(folder, rows(0, 3))
+    else:
+        folder.mkdir()
+    (folder / "README.md").write_text(join_card({**BAD_CARD, "license": name}, "# Mine\n"))
+    with pytest.raises(CardError) as caught:
+        publish(folder, tmp_path / "there", NO_FIGURES)
+    said = str(caught.value)
+    assert "problems, nothing was sent" in said
+    assert "looser" not in said
+    meant = "mit" if name == "MIT License" else "cc-by-nc-nd-4.0"
+    assert f"license: got {name!r}; allowed: a licence id of the Hub, lower case; did you mean {meant}?" in said
+    assert "language: got 'jp'; allowed: an ISO 639 code; did you mean ja?" in said
+    assert "size_categories: got '5000'; allowed: a tag such as 1K<n<10K; did you mean 1K<n<10K?" in said
+    assert untouched(tmp_path / "there")
+
+
+def test_a_built_folder_lists_its_card_problems_before_the_licence_rule(tmp_path: Path) -> None:
+    folder = built(tmp_path / "mine", MESSAGES, **{"cc-by-nc-nd-4.0": "mit", "- ja": "- jp"})
+    with pytest.raises(CardError, match="did you mean ja"):
+        publish(folder, tmp_path / "there", HELD)
+
+
+@pytest.mark.parametrize("licence", ["gpl-3.0", "other"])
+def test_a_licence_without_a_rule_is_not_called_looser(folder: Path, tmp_path: Path, licence: str) -> None:
+    card = folder / "README.md"
+    card.write_text(card.read_text().replace("license: mit", f"license: {licence}"))
+    with pytest.raises(LicenceError, match=f"card says {licence}, which is not known here to ask as much as"):
+        publish(folder, tmp_path / "there", NO_FIGURES)
 
 
 MESSAGES = {"messages": [[{"role": "user", "content": "こんにちは"}]]}

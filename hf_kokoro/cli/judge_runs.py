@@ -110,7 +110,7 @@ def stopped_at_once(reports: list[JudgeReport]) -> str:
     judged = (report.judged and {*+report.statuses} - {"blank", "missing"} for report in reports)
     if any(judged) or not all(report.stopped for report in reports):
         return ""
-    return "nothing was judged: " + "; ".join(f"{r.judge_model}: {r.stopped}" for r in reports)
+    return "nothing was judged: " + "; ".join(dict.fromkeys(f"{r.judge_model}: {r.stopped}" for r in reports))
 
 
 def print_reports(

@@ -100,7 +100,7 @@ def test_a_wrong_key_fails_with_one_line_and_without_the_key(double: Double, tmp
     assert KEY not in out + err + "".join(path.read_text("utf-8") for path in tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("more", [(), ("--limit", 5), ("--batch", "--poll-seconds", 0)])
+@pytest.mark.parametrize("more", [(), ("--limit", 5), ("--repeat", 3), ("--batch", "--poll-seconds", 0)])
 def test_without_a_key_one_line_says_so_and_nothing_is_advised(
     double: Double, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, more: tuple[object, ...]
 ) -> None:
@@ -109,6 +109,7 @@ def test_without_a_key_one_line_says_so_and_nothing_is_advised(
     code, out, err = run("--judge", "claude", *more, cwd=tmp_path)
     assert (code, out, err.count("\n")) == (1, "", 1)
     assert "nothing was judged: claude-opus-4-7: no key: set ANTHROPIC_API_KEY" in err
+    assert err.count("ANTHROPIC_API_KEY") == 1
     code, out, err = run("--judge", "claude", *more, "--json", cwd=tmp_path)
     assert (code, err) == (1, "")
     assert "ANTHROPIC_API_KEY" in json.loads(out)["judges"][0]["stopped"]

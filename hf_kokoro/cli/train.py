@@ -139,7 +139,7 @@ def print_report(report: dict[str, Any]) -> None:
     )
     if report["after"]:
         rows = [
-            (name, f"{report['before'].get(name, float('nan')):.4f}", f"{value:.4f}")
+            (name, f"{report['before'][name]:.4f}" if name in report["before"] else "-", f"{value:.4f}")
             for name, value in report["after"].items()
             if name.split("/")[0] in ("loss", "rewards", "accuracy", "mean_token_accuracy", "odpo", "kl")
         ]

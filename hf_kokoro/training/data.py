@@ -104,6 +104,11 @@ def texts_of(rows: Any, limit: int = 2000) -> Iterator[str]:
                 yield from (turn["content"] for turn in value)
 
 
+def is_conversational(rows: Any) -> bool:
+    """Are the texts message lists (and not plain strings)?"""
+    return not isinstance(rows[0].get("prompt", []), str)
+
+
 def _take(rows: Any, limit: int | None) -> Any:
     return rows if limit is None or limit >= len(rows) else rows.select(range(limit))
 

@@ -124,7 +124,7 @@ def _run(report: Mapping[str, Any], versions: Mapping[str, str]) -> str:
 
 def _metrics(report: Mapping[str, Any]) -> str:
     before, after = report["before"], report["after"]
-    rows = [(name, f"{before.get(name, float('nan')):.4f}", f"{value:.4f}") for name, value in after.items()]
+    rows = [(name, f"{before[name]:.4f}" if name in before else "-", f"{value:.4f}") for name, value in after.items()]
     return _table(("metric", "before", "after"), rows)
 
 

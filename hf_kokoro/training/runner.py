@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -14,9 +13,9 @@ from typing import Any
 from ..errors import SourceError, UsageError
 from .adapters import StepZeroCheck
 from .checkpoints import find_checkpoint
-from .data import load_plain, origins, pick_splits, texts_of
-from .distributed import check_processes, count_shards
-from .memory import GIB, count_lora_parameters, count_parameters, guess_memory
+from .data import is_conversational, load_plain, origins, pick_splits, texts_of
+from .distributed import check_processes
+from .memory import count_parameters
 from .model_card import render_model_card
 from .models import load_policy, load_tokenizer, lora_config, model_path, trains_adapter
 from .plots import plot_metrics
@@ -25,6 +24,7 @@ from .prepare import Prepared, prepare
 from .quiet import quiet_in_pipes
 from .recipe import Recipe, RecipeSettings, trainer_config_class
 from .run_folder import MetricsWriter, claim_folder, read_metrics, versions, write_recipe, write_run
+from .sizing import size_up
 from .speed import completion_only_scoring
 from .trainers import TRAINERS
 
@@ -96,10 +96,10 @@ def _run(
         typed = datasets is None and settings.dataset_name in DEFAULT_CONFIGS
         train, test = pick_splits(datasets or _load_splits(settings), settings, typed=typed)
         base = model_path(settings, texts_of(train), folder, args.seed)
-        tokenizer = load_tokenizer(settings, base)
+        tokenizer = load_tokenizer(settings, base, conversational=is_conversational(train))
         prepared = prepare(settings, tokenizer, train, test, _limit(recipe, args, base))
     model = load_policy(settings, base)
-    _size_up(recipe, args, model, prepared)
+    size_up(recipe, args, model, prepared, base)
     if on_preflight is not None:
         on_preflight(prepared.preflight)
     prepared.preflight.raise_if_failed()
@@ -203,40 +203,6 @@ def _limit(recipe: Recipe, args: Any, base: str) -> int | None:
     from transformers import AutoConfig
 
     return getattr(AutoConfig.from_pretrained(base).get_text_config(), "max_position_embeddings", None)
-
-
-def _size_up(recipe: Recipe, args: Any, model: Any, prepared: Prepared) -> None:
-    """Expected steps and memory into the pre-flight table; checkpointing on only if memory does not do."""
-    rows, batch = len(prepared.train), args.per_device_train_batch_size
-    if recipe.settings.method == "kto":
-        rows *= 2 if "chosen" in prepared.train.column_names else 1  # pairs are unpaired first
-        rows -= rows % batch  # ScoredKTOTrainer leaves a short last batch out
-    an_epoch = math.ceil(rows / (batch * args.world_size * args.gradient_accumulation_steps))
-    steps = args.max_steps if args.max_steps > 0 else math.ceil(an_epoch * args.num_train_epochs)
-    prepared.preflight.add("optimizer steps expected", f"{steps} ({an_epoch} an epoch)")
-    sequences = batch * (1 if recipe.settings.method == "sft" else 2)
-    lora = lora_config(recipe.settings)
-    with_reference = recipe.settings.method in ("dpo", "kto") and not args.precompute_ref_log_probs
-    guess = guess_memory(
-        model,
-        sequences,
-        prepared.longest,
-        trainable=None if lora is None else count_lora_parameters(model, lora.r, recipe.settings.lora_target_modules),
-        separate_reference=with_reference and not trains_adapter(recipe.settings),
-        shards=count_shards(args),
-    )
-    asked = {"gradient_checkpointing", "activation_checkpointing"} & set(recipe.trainer)
-    if not asked:
-        args.gradient_checkpointing = args.activation_checkpointing = guess.needs_checkpointing
-    total = guess.total(args.gradient_checkpointing)
-    over = total > guess.available
-    prepared.preflight.add(
-        "memory guess",
-        f"{total / GIB:.1f} GiB of {guess.available / GIB:.1f} GiB free, checkpointing "
-        f"{'on' if args.gradient_checkpointing else 'off'}",
-        "note" if over else "ok",
-        "may not fit: lower the batch, max_length, or set load_in_4bit" if over else "",
-    )
 
 
 def _trainer(recipe: Recipe, args: Any, model: Any, tokenizer: Any, prepared: Prepared) -> Any:

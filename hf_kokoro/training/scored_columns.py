@@ -111,6 +111,6 @@ def _refuse_unfit(dataset: Dataset, sides: Iterable[str], limit: int, name: str)
         except MaskError as error:
             errors.append(str(error))
     if errors:
-        shown = "\n  ".join(errors[:20])
-        more = f"\n  ... and {len(errors) - 20} more" if len(errors) > 20 else ""
+        shown = "\n  ".join(errors[:5])
+        more = f"\n  ... and {len(errors) - 5} more" if len(errors) > 5 else ""
         raise MaskError(f"{len(errors)} of {len(dataset)} rows can't be trained on:\n  {shown}{more}")

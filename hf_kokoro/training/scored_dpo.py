@@ -29,6 +29,13 @@ MARGIN_FUNCTIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 }
 
 
+LOSS_TYPES = (
+    "sigmoid", "hinge", "ipo", "exo_pair", "nca_pair", "robust", "bco_pair", "sppo_hard", "aot", "aot_unpaired",
+    "apo_zero", "apo_down", "discopop", "sft", "sigmoid_norm",
+)  # fmt: skip
+"""The losses of TRL's DPOTrainer; it checks the names too late, with an error about a local variable."""
+
+
 @dataclass
 class ScoredDPOConfig(DPOConfig):
     """DPOConfig plus what the scores do: `alpha = 0` turns the offset off, `use_weights = False` weights."""
@@ -41,12 +48,25 @@ class ScoredDPOConfig(DPOConfig):
         super().__post_init__()
         if self.margin_fn not in MARGIN_FUNCTIONS:
             raise UsageError(f"margin_fn: got {self.margin_fn!r}; allowed: {', '.join(MARGIN_FUNCTIONS)}")
+        names = [self.loss_type] if isinstance(self.loss_type, str) else list(self.loss_type)
+        if not names or not set(names) <= set(LOSS_TYPES):
+            raise UsageError(f"loss_type: got {self.loss_type!r}; allowed: {', '.join(LOSS_TYPES)}, or a list of them")
         if not 0 <= self.alpha < float("inf"):
             raise UsageError(f"alpha: got {self.alpha!r}; allowed: a number >= 0 (0 is plain DPO)")
 
 
 class ScoredDPOTrainer(CarriesScores, DPOTrainer):
     """DPOTrainer whose sigmoid loss takes `margin` and `weight` columns.
+
+    Rows: `prompt`, `chosen`, `rejected` (all message lists or all strings), `margin` (>= 0, in points, for
+    `alpha > 0`), `weight` (>= 0, optional; scaled to mean 1), `row_id` (optional). Nothing is cut inside an answer:
+    rows whose answers and latest turn do not fit into `max_length` raise MaskError before training.
+
+    >>> from hf_kokoro import load_dataset
+    >>> from hf_kokoro.training import ScoredDPOConfig, ScoredDPOTrainer
+    >>> pairs = load_dataset("miti_st_dpo", "pairs", source="./my-dataset", split="train")
+    >>> args = ScoredDPOConfig(output_dir="out", alpha=0.2, max_length=2048)
+    >>> ScoredDPOTrainer(model="Qwen/Qwen2.5-0.5B-Instruct", args=args, train_dataset=pairs).train()
 
     TRL computes and logs its own metrics, unshifted (`rewards/margins` is still beta * delta); on top come
     `odpo/offset`, `odpo/accuracies` (share of pairs beyond their offset) and `odpo/weight`, batch means.

@@ -20,6 +20,10 @@ from .scored_columns import CarriesScores, check_scores, normalise_weights
 logger = logging.getLogger(__name__)
 
 
+LOSS_TYPES = ("kto", "apo_zero_unpaired")
+"""The losses of TRL's KTOTrainer."""
+
+
 @dataclass
 class ScoredKTOConfig(KTOConfig):
     """KTOConfig plus row weights and class balance.
@@ -29,6 +33,11 @@ class ScoredKTOConfig(KTOConfig):
 
     use_weights: bool = field(default=True, metadata={"help": "Multiply each row's loss by its weight column."})
     balance_classes: bool = field(default=True, metadata={"help": "Compute class weights from the label counts."})
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.loss_type not in LOSS_TYPES:
+            raise UsageError(f"loss_type: got {self.loss_type!r}; allowed: {', '.join(LOSS_TYPES)}")
 
 
 class ScoredKTOTrainer(CarriesScores, KTOTrainer):

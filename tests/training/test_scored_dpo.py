@@ -301,6 +301,23 @@ def test_scores_that_are_no_finite_numbers_from_zero_up_are_refused_with_their_r
         build(tmp_path, load_tiny(), tokenizer, rows)
 
 
+def test_an_unknown_loss_is_refused_and_the_known_ones_are_those_of_trl(tmp_path: Path) -> None:
+    import inspect
+    import re
+
+    from trl.trainer import dpo_trainer, kto_trainer
+
+    from hf_kokoro.training import scored_dpo, scored_kto
+
+    for module, known in ((dpo_trainer, scored_dpo.LOSS_TYPES), (kto_trainer, scored_kto.LOSS_TYPES)):
+        assert set(re.findall(r'loss_type == "(\w+)"', inspect.getsource(module))) == set(known)
+    for wrong in ("foo", "Sigmoid", ["sigmoid", "foo"], []):
+        with pytest.raises(UsageError, match="loss_type: got"):
+            ScoredDPOConfig(output_dir=str(tmp_path), loss_type=wrong, **QUICK)
+    with pytest.raises(UsageError, match="loss_type: got"):
+        scored_kto.ScoredKTOConfig(output_dir=str(tmp_path), loss_type="foo", **QUICK)
+
+
 def test_unknown_margin_functions_and_negative_alphas_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="log1p, linear, tanh"):
         config(tmp_path, margin_fn="sqrt")

@@ -28,8 +28,8 @@ def card(
     """Render README.md, the derived configs and the figures of a dataset from its rows.
 
     Text between `<!-- yours: NAME -->` and `<!-- /yours -->` and YAML keys that the package does not know
-    are kept; text added anywhere else is moved into `<!-- yours: added -->` at the end. A second run without new rows changes nothing. In a folder that `build` made, --check lists every
-    problem of its card.
+    are kept; text added anywhere else is moved into `<!-- yours: added -->` at the end. A second run without
+    new rows changes nothing. In a folder that `build` made, --check lists every problem of its card.
 
     Example: hf-kokoro card ./my-dataset
     """

@@ -10,12 +10,11 @@ import json
 from collections.abc import Iterator
 from typing import Any, Protocol
 
-from ..schema.miti_st import canonical_json
+from ..schema.miti_st import LINE_LIMIT, canonical_json
 from .errors import BaseFormatError
 
 CHUNK = 1 << 20
-MAX_LINE = 256 << 20
-"""Longest line, in bytes with its end: what is appended can be loaded, so `sources.miti_st` reads as much."""
+MAX_LINE = LINE_LIMIT
 
 WAYS_OUT = (
     "nothing was written; ways out: put back the last good copy of the file, repair that place by hand, "

@@ -28,6 +28,8 @@ SOURCE_DATASET = "nbertagnolli/counsel-chat"
 LICENSE = "MIT"
 HUB_ID = "AgenticCommons/counsel-chat-miti-st-dpo"
 DATA_PATH = "data/pilot.jsonl"
+LINE_LIMIT = 256 << 20
+"""Longest row as a line, in bytes with its end, to append and to read. A thousand answers have about 1 MB."""
 
 DIMENSIONS: dict[str, tuple[int, int]] = {
     "empathy": (1, 5),

@@ -16,12 +16,10 @@ import orjson
 
 from ..errors import Fault, Faults, SourceError, describe
 from ..schema import miti_st as schema
+from ..schema.miti_st import LINE_LIMIT
 from .files import FolderFiles, SingleFile, SourceFiles
 
 logger = logging.getLogger(__name__)
-
-LINE_LIMIT = 256 << 20
-"""Longest line that is read, in bytes with its end: what `append` takes. A thousand answers have about 1 MB."""
 
 ANSWER_ALIASES: dict[str, tuple[str, ...]] = {
     "text": ("answer", "answer_text", "answerText", "response"),

@@ -88,7 +88,8 @@ def origins(rows: Any) -> dict[str, str | None]:
 
     Paths of this machine are left out: a run folder may be published. Rows made in memory have no origin.
     """
-    return {place: facts["checksum"] for place, facts in (rows.info.download_checksums or {}).items()}
+    found = (rows.info.download_checksums or {}).items()
+    return {place if "://" in place else Path(place).name: (facts or {}).get("checksum") for place, facts in found}
 
 
 def texts_of(rows: Any, limit: int = 2000) -> Iterator[str]:

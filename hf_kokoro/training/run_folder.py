@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -58,26 +58,32 @@ def read_metrics(folder: Path) -> list[dict[str, Any]]:
 
 
 LEFT_BEHIND = (
-    "checkpoint-*", "tiny-base", "adapter_*", "*.safetensors", "*.safetensors.index.json", "config.json",
+    "checkpoint-*", "adapter_*", "*.safetensors", "*.safetensors.index.json", "config.json",
     "generation_config.json", METRICS_FILE, RUN_FILE, RECIPE_FILE, "*.png", "README.md", "training_args.bin",
 )  # fmt: skip
 """What a run writes; a second run in the same folder would mix its own with it (an old adapter on new weights)."""
 
 
-def claim_folder(folder: Path, overwrite: bool) -> None:
-    """Make sure that a fresh run has the folder to itself; with `overwrite` what a former run left is removed.
+def claim_folder(folder: Path, overwrite: bool, inputs: Sequence[str | None]) -> None:
+    """Make sure that a fresh run may have the folder to itself; nothing of a former run is touched yet.
 
-    Raises UsageError where there is a run and `overwrite` is not set.
+    Raises UsageError where there is a run and `overwrite` is not set, or where `inputs` (model, adapter) lie in it.
     """
-    taken = (folder / RUN_FILE).exists() or any(folder.glob("checkpoint-*"))
-    if taken and not overwrite:
+    if not (folder / RUN_FILE).exists() and not any(folder.glob("checkpoint-*")):
+        return
+    if not overwrite:
         raise UsageError(
             f"output_dir: {folder} holds a run already; allowed: another folder, resume_from_checkpoint: true to go "
             "on with it, or overwrite_output_dir: true, which removes it first, checkpoints included"
         )
-    # a tiny base of another seed or other texts would be taken for this run's
-    shutil.rmtree(folder / "tiny-base", ignore_errors=True)
-    for path in {path for pattern in LEFT_BEHIND for path in folder.glob(pattern)} if taken else ():
+    home = folder.resolve()
+    if any(home in (Path(place).resolve(), *Path(place).resolve().parents) for place in inputs if place):
+        raise UsageError(f"output_dir: {folder} holds the model or adapter to start from; allowed: another folder")
+
+
+def clear_folder(folder: Path) -> None:
+    """Remove what a former run left, once the new one is about to train."""
+    for path in {path for pattern in LEFT_BEHIND for path in folder.glob(pattern)}:
         shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -23,7 +24,7 @@ from .preflight import Preflight
 from .prepare import Prepared, prepare
 from .quiet import quiet_in_pipes
 from .recipe import Recipe, RecipeSettings, trainer_config_class
-from .run_folder import MetricsWriter, claim_folder, read_metrics, versions, write_recipe, write_run
+from .run_folder import MetricsWriter, claim_folder, clear_folder, read_metrics, versions, write_recipe, write_run
 from .sizing import size_up
 from .speed import completion_only_scoring
 from .trainers import TRAINERS
@@ -92,7 +93,10 @@ def _run(
         )
     with args.main_process_first(desc="preparing data"):
         if checkpoint is None and args.process_index == 0:
-            claim_folder(folder, settings.overwrite_output_dir)
+            inputs = (settings.model_name_or_path, settings.adapter_name_or_path)
+            claim_folder(folder, settings.overwrite_output_dir, inputs)
+            # a tiny base of another seed or other texts would be taken for this run's
+            shutil.rmtree(folder / "tiny-base", ignore_errors=True)
         typed = datasets is None and settings.dataset_name in DEFAULT_CONFIGS
         train, test = pick_splits(datasets or _load_splits(settings), settings, typed=typed)
         base = model_path(settings, texts_of(train), folder, args.seed)
@@ -103,6 +107,8 @@ def _run(
     if on_preflight is not None:
         on_preflight(prepared.preflight)
     prepared.preflight.raise_if_failed()
+    if checkpoint is None and args.process_index == 0:
+        clear_folder(folder)
     scoring = completion_only_scoring() if settings.completion_only_scoring else nullcontext()
     with scoring:
         writer = MetricsWriter(folder)

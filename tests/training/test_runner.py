@@ -146,6 +146,16 @@ def test_a_full_run_over_an_adapters_folder_leaves_no_adapter_behind(recipe: Any
     assert not any("lora" in name for name, _ in loaded.named_parameters())
 
 
+def test_a_run_that_is_refused_leaves_the_one_that_it_was_to_replace(recipe: Any, tmp_path: Path) -> None:
+    run(recipe(use_peft=True))
+    kept = {path: path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file()}
+    with pytest.raises(PreflightError):
+        run(recipe(overwrite_output_dir=True, max_length=16))
+    with pytest.raises(UsageError, match="holds the model or adapter to start from"):
+        run(recipe(overwrite_output_dir=True, adapter_name_or_path=str(tmp_path / "run")))
+    assert {path: path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file()} == kept
+
+
 def test_rows_given_in_memory_get_no_origin_and_no_licence_of_another_dataset(recipe: Any, tmp_path: Path) -> None:
     run(recipe())
     card = (tmp_path / "run" / "README.md").read_text("utf-8")

@@ -91,12 +91,17 @@ def trains_adapter(settings: RecipeSettings) -> bool:
     return settings.use_peft or settings.adapter_name_or_path is not None
 
 
+def base_is_tiny(settings: RecipeSettings) -> bool:
+    """Is the base the tiny model that `model_path` builds in the run folder?"""
+    return settings.adapter_name_or_path is None and settings.model_name_or_path == TINY
+
+
 def model_path(settings: RecipeSettings, texts: Any, run_dir: Path, seed: int) -> str:
     """The folder or Hub id to load; the name `tiny` builds a tiny model of `texts` inside the run folder."""
     if settings.adapter_name_or_path is not None:
         check_task(settings.adapter_name_or_path, settings.method)
         return adapter_base(settings.adapter_name_or_path)
-    if settings.model_name_or_path != TINY:
+    if not base_is_tiny(settings):
         return settings.model_name_or_path
     from .tiny import build_tiny_model
 

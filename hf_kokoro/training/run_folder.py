@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import shutil
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -60,31 +59,46 @@ def read_metrics(folder: Path) -> list[dict[str, Any]]:
 LEFT_BEHIND = (
     "checkpoint-*", "adapter_*", "*.safetensors", "*.safetensors.index.json", "config.json",
     "generation_config.json", METRICS_FILE, RUN_FILE, RECIPE_FILE, "*.png", "README.md", "training_args.bin",
+    "tiny-base", "tokenizer.json", "tokenizer_config.json", "tokenizer.model", "special_tokens_map.json",
+    "added_tokens.json", "vocab.json", "vocab.txt", "merges.txt", "chat_template.jinja",
 )  # fmt: skip
 """What a run writes; a second run in the same folder would mix its own with it (an old adapter on new weights)."""
 
+SIGNS = (RUN_FILE, "checkpoint-*", "adapter_config.json", "*.safetensors")
+"""What no folder has that a run, or a model, has not been in."""
 
-def claim_folder(folder: Path, overwrite: bool, inputs: Sequence[str | None]) -> None:
-    """Make sure that a fresh run may have the folder to itself; nothing of a former run is touched yet.
 
-    Raises UsageError where there is a run and `overwrite` is not set, or where `inputs` (model, adapter) lie in it.
+def holds_run(folder: Path) -> bool:
+    """Is there a run, or a model, that a second run would mix with?"""
+    return any(True for sign in SIGNS for _ in folder.glob(sign))
+
+
+def left_behind(folder: Path) -> list[Path]:
+    """Everything that a run wrote into its folder; files of other names are the user's own."""
+    return sorted({path for pattern in LEFT_BEHIND for path in folder.glob(pattern)})
+
+
+def check_folder(folder: Path, overwrite: bool, inputs: Sequence[str | None]) -> bool:
+    """Whether there is a run to replace, as `overwrite` allows; nothing of it is touched.
+
+    Raises UsageError where there is one and `overwrite` is not set, or where `inputs` (model, adapter and its base,
+    chat template) lie in it.
     """
-    if not (folder / RUN_FILE).exists() and not any(folder.glob("checkpoint-*")):
-        return
+    if not holds_run(folder):
+        return False
     if not overwrite:
         raise UsageError(
-            f"output_dir: {folder} holds a run already; allowed: another folder, resume_from_checkpoint: true to go "
-            "on with it, or overwrite_output_dir: true, which removes it first, checkpoints included"
+            f"output_dir: {folder} holds a run already, or a model; allowed: another folder, resume_from_checkpoint: true "
+            "to go on with it, or overwrite_output_dir: true, which removes it, checkpoints included, when the new run has "
+            "saved its first"
         )
     home = folder.resolve()
     if any(home in (Path(place).resolve(), *Path(place).resolve().parents) for place in inputs if place):
-        raise UsageError(f"output_dir: {folder} holds the model or adapter to start from; allowed: another folder")
-
-
-def clear_folder(folder: Path) -> None:
-    """Remove what a former run left, once the new one is about to train."""
-    for path in {path for pattern in LEFT_BEHIND for path in folder.glob(pattern)}:
-        shutil.rmtree(path) if path.is_dir() else path.unlink()
+        raise UsageError(
+            f"output_dir: {folder} holds the model or adapter to start from, or its chat template; allowed: "
+            "another folder"
+        )
+    return True
 
 
 def write_recipe(folder: Path, recipe: Recipe) -> None:

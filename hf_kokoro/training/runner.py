@@ -12,19 +12,20 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import SourceError, UsageError
-from .adapters import StepZeroCheck
+from .adapters import StepZeroCheck, adapter_base
 from .checkpoints import find_checkpoint
 from .data import is_conversational, load_plain, origins, pick_splits, texts_of
 from .distributed import check_processes
+from .former_run import FormerRun, RemoveFormer, replacing
 from .memory import count_parameters
 from .model_card import render_model_card
-from .models import load_policy, load_tokenizer, lora_config, model_path, trains_adapter
+from .models import base_is_tiny, load_policy, load_tokenizer, lora_config, model_path, trains_adapter
 from .plots import plot_metrics
 from .preflight import Preflight
 from .prepare import Prepared, prepare
 from .quiet import quiet_in_pipes
 from .recipe import Recipe, RecipeSettings, trainer_config_class
-from .run_folder import MetricsWriter, claim_folder, clear_folder, read_metrics, versions, write_recipe, write_run
+from .run_folder import MetricsWriter, check_folder, read_metrics, versions, write_recipe, write_run
 from .sizing import size_up
 from .speed import completion_only_scoring
 from .trainers import TRAINERS
@@ -77,28 +78,33 @@ def run_recipe(
     make no sense, SourceError for what can't be loaded, PreflightError before step 1.
     """
     with quiet_in_pipes():
-        return _run(recipe, datasets, on_preflight)
+        args = trainer_config(recipe)
+        with replacing(recipe.output_dir, main=args.process_index == 0) as former:
+            return _run(recipe, args, former, datasets, on_preflight)
 
 
 def _run(
-    recipe: Recipe, datasets: Mapping[str, Any] | None, on_preflight: Callable[[Preflight], None] | None
+    recipe: Recipe,
+    args: Any,
+    former: FormerRun,
+    datasets: Mapping[str, Any] | None,
+    on_preflight: Callable[[Preflight], None] | None,
 ) -> TrainReport:
     started = time.monotonic()
     settings, folder = recipe.settings, recipe.output_dir
-    args = trainer_config(recipe)
+    with args.main_process_first(local=False, desc="a former run"):
+        former.recover()
     checkpoint = find_checkpoint(folder, recipe.trainer.get("resume_from_checkpoint"))
-    if checkpoint is not None and getattr(args, "sync_ref_model", False):
-        raise UsageError(
-            "sync_ref_model: got true with resume_from_checkpoint; the moved reference is in no checkpoint"
-        )
+    _check_resuming(recipe, args, checkpoint)
     with args.main_process_first(desc="preparing data"):
-        if checkpoint is None and args.process_index == 0:
-            inputs = (settings.model_name_or_path, settings.adapter_name_or_path)
-            claim_folder(folder, settings.overwrite_output_dir, inputs)
-            # a tiny base of another seed or other texts would be taken for this run's
-            shutil.rmtree(folder / "tiny-base", ignore_errors=True)
+        replaces = former.main and not _goes_on(folder, checkpoint) and _check_folder(settings, folder)
         typed = datasets is None and settings.dataset_name in DEFAULT_CONFIGS
         train, test = pick_splits(datasets or _load_splits(settings), settings, typed=typed)
+        if replaces:
+            former.set_aside()
+        if former.main and not _goes_on(folder, checkpoint) and base_is_tiny(settings):
+            # a tiny base of another seed or other texts would be taken for this run's
+            shutil.rmtree(folder / "tiny-base", ignore_errors=True)
         base = model_path(settings, texts_of(train), folder, args.seed)
         tokenizer = load_tokenizer(settings, base, conversational=is_conversational(train))
         prepared = prepare(settings, tokenizer, train, test, _limit(recipe, args, base))
@@ -107,8 +113,6 @@ def _run(
     if on_preflight is not None:
         on_preflight(prepared.preflight)
     prepared.preflight.raise_if_failed()
-    if checkpoint is None and args.process_index == 0:
-        clear_folder(folder)
     scoring = completion_only_scoring() if settings.completion_only_scoring else nullcontext()
     with scoring:
         writer = MetricsWriter(folder)
@@ -116,10 +120,15 @@ def _run(
             writer.start(checkpoint)
         trainer = _trainer(recipe, args, model, tokenizer, prepared)
         trainer.add_callback(writer)
+        if settings.overwrite_output_dir:
+            trainer.add_callback(RemoveFormer(former, trainer.accelerator))
         check_processes(trainer.accelerator.num_processes, settings.expected_processes)
         before, after, result = _train(trainer, prepared.test, checkpoint, settings)
     # an internal call: the model is pushed once, below, when its card is there
     trainer.save_model(str(folder), _internal_call=True)
+    if settings.overwrite_output_dir:
+        trainer.accelerator.wait_for_everyone()
+        former.remove("the new model")
     report = TrainReport(
         method=settings.method,
         output_dir=str(folder),
@@ -145,6 +154,32 @@ def _run(
     if args.push_to_hub:
         trainer.push_to_hub()
     return report
+
+
+def _check_resuming(recipe: Recipe, args: Any, checkpoint: Path | None) -> None:
+    if checkpoint is None:
+        return
+    if getattr(args, "sync_ref_model", False):
+        raise UsageError(
+            "sync_ref_model: got true with resume_from_checkpoint; the moved reference is in no checkpoint"
+        )
+    if recipe.settings.overwrite_output_dir and _goes_on(recipe.output_dir, checkpoint):
+        raise UsageError(
+            f"overwrite_output_dir: got true with resume_from_checkpoint {checkpoint}, which it would remove; "
+            "allowed: one of the two"
+        )
+
+
+def _goes_on(folder: Path, checkpoint: Path | None) -> bool:
+    """Does the run go on in the folder of its checkpoint?"""
+    return checkpoint is not None and folder.resolve() in checkpoint.resolve().parents
+
+
+def _check_folder(settings: RecipeSettings, folder: Path) -> bool:
+    adapter = settings.adapter_name_or_path
+    base = adapter_base(adapter) if adapter is not None and Path(adapter).is_dir() else None
+    inputs = (settings.model_name_or_path, adapter, base, settings.chat_template)
+    return check_folder(folder, settings.overwrite_output_dir, inputs)
 
 
 def trainer_config(recipe: Recipe) -> Any:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import Fault, Faults, RowError, SourceError, UsageError, describe
+from .messages import TEXTS, check_keys
 from .recipe import RecipeSettings
 
 COLUMNS: dict[str, tuple[tuple[str, ...], ...]] = {
@@ -38,7 +39,7 @@ def pick_splits(loaded: Mapping[str, Any], settings: RecipeSettings, *, typed: b
         if rows is not None:
             _check_columns(rows, settings.method, str(name))
             if not typed:
-                _check_form(rows, str(name))
+                _check_form(rows, str(name), settings.method)
             _check_one_form(rows[0], str(name))
     return train, test
 
@@ -129,9 +130,9 @@ def _check_columns(rows: Any, method: str, split: str) -> None:
         raise UsageError(f"split {split!r}: got no rows; allowed: at least one; check dataset_options and the split")
 
 
-def _check_form(rows: Any, split: str) -> None:
-    """Raise RowError for texts that are neither a string nor a list of messages, or answers by somebody else."""
-    names = [name for name in ("messages", "prompt", "chosen", "rejected", "completion") if name in rows.column_names]
+def _check_form(rows: Any, split: str, method: str) -> None:
+    """Raise RowError for what is neither text nor a list of messages, answers by somebody else, keys nobody reads."""
+    names = [name for name in TEXTS if name in rows.column_names]
     faults = Faults()
     for name in names:
         answer = name in ("chosen", "rejected", "completion")
@@ -140,6 +141,7 @@ def _check_form(rows: Any, split: str) -> None:
             if problem:
                 faults.add(Fault(f"split {split} row {number}", name, *problem))
     faults.raise_if_any(f"rows of split {split}", RowError)
+    check_keys(rows, f"split {split}", weights=method == "sft")
 
 
 def _form_problem(value: Any, answer: bool) -> tuple[str, str] | None:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from .message_weights import copy_message, join_message, learnt_text
 from .turns import render
 
 OPENING = "…"
@@ -33,7 +34,7 @@ class TemplateRules:
 class Window:
     """Messages that fit, of which those before `loss_from` are context only (the system message included)."""
 
-    messages: list[dict[str, str]]
+    messages: list[dict[str, Any]]
     loss_from: int
 
 
@@ -50,14 +51,17 @@ def template_rules(tokenizer: Any) -> TemplateRules:
     )
 
 
-def fit_roles(messages: Sequence[Message], rules: TemplateRules) -> list[dict[str, str]]:
-    """The messages by the three rules above; every character of the input is in the output."""
-    merged: list[dict[str, str]] = []
+def fit_roles(messages: Sequence[Message], rules: TemplateRules) -> list[dict[str, Any]]:
+    """The messages by the three rules above; every character of the input is in the output.
+
+    Weights of 0 become spans (see `message_weights`).
+    """
+    merged: list[dict[str, Any]] = []
     for message in messages:
         if merged and merged[-1]["role"] == message["role"]:
-            merged[-1]["content"] += "\n" + message["content"]
+            join_message(merged[-1], message)
         else:
-            merged.append({"role": message["role"], "content": message["content"]})
+            merged.append(copy_message(message))
     has_system = bool(merged) and merged[0]["role"] == "system"
     head, turns = (merged[:1], merged[1:]) if has_system else ([], merged)
     if head and not rules.system:
@@ -78,7 +82,7 @@ def cut_windows(
 
     Every turn carries loss in exactly one window. A window opens with the system message and up to `overlap`
     tokens of the turns before it, as context without loss. Windows without an assistant turn to learn from
-    (a last client turn alone) are left out.
+    (a last client turn alone, or turns of weight 0) are left out.
     """
     whole = fit_roles(messages, rules)
     if token_count(tokenizer, whole) <= limit:
@@ -128,7 +132,7 @@ def token_count(tokenizer: Any, messages: Sequence[Message]) -> int:
 
 
 def _has_answer(messages: Sequence[Message]) -> bool:
-    return any(message["role"] == "assistant" and message["content"].strip() for message in messages)
+    return any(message["role"] == "assistant" and learnt_text(message).strip() for message in messages)
 
 
 def _try_render(tokenizer: Any, messages: list[Message]) -> str | None:

@@ -157,7 +157,7 @@ def check_rows(
     dropped = len(preflight.rows["too_long"]) + len(preflight.rows["no_answer"])
     for status, step in (
         ("too_long", f"raise max_length (window_tokens for SFT) above {limit}"),
-        ("no_answer", "remove rows without an answer"),
+        ("no_answer", "remove rows without an answer (or with answers of weight 0 alone)"),
     ):
         found = preflight.rows[status]
         over = bool(found) and dropped / total > max_dropped
@@ -191,11 +191,12 @@ def check_pairs(preflight: Preflight, measures: Any, tokenizer: Any) -> None:
 def check_sft(preflight: Preflight, tokens: Any, tokenizer: Any) -> None:
     """Checks on tokenized SFT rows: sequences, tokens, the share that carries loss (0 is an error), bos, end tokens."""
     ends = end_tokens(tokenizer)
-    total = learnt = 0
+    total = learnt = unended = 0
     bos: list[int] = []
     found: list[int] = []
     for row in tokens:
         total += len(row["labels"])
+        unended += row["unended"]
         learnt += sum(label != IGNORED for label in row["labels"])
         bos.append(_leading(row["input_ids"], tokenizer.bos_token_id))
         # every run of labels is one answer
@@ -203,7 +204,7 @@ def check_sft(preflight: Preflight, tokens: Any, tokenizer: Any) -> None:
         found += [sum(label in ends for label in answer) for is_answer, answer in answers if is_answer]
     preflight.add("sequences", len(tokens))
     _check_bos(preflight, bos, tokenizer)
-    _check_ends(preflight, found)
+    _check_ends(preflight, found, unended)
     preflight.add("tokens an epoch", f"{total:,}")
     hint = "no token would be learnt: the chat template marks nothing, or no row has an answer"
     share = f"{learnt / total:.1%}" if total else "0.0%"
@@ -221,9 +222,9 @@ def _check_bos(preflight: Preflight, bos: Sequence[int], tokenizer: Any) -> None
     preflight.add("rows without bos", missing, "note" if missing else "ok", hint)
 
 
-def _check_ends(preflight: Preflight, ends: Sequence[int]) -> None:
-    """`ends`: end tokens in every completion; anything but one is an error."""
-    wrong = sum(count != 1 for count in ends)
+def _check_ends(preflight: Preflight, ends: Sequence[int], unended: int = 0) -> None:
+    """`ends`: end tokens in every completion; anything but one is an error, but for `unended` that go on unlearnt."""
+    wrong = sum(count > 1 for count in ends) + max(0, sum(count == 0 for count in ends) - unended)
     hint = "the text itself holds end tokens, or the chat template writes none or two"
     preflight.add("completions without exactly one end token", wrong, "fail" if wrong else "ok", hint)
 

@@ -71,8 +71,11 @@ def _sft(
     by_row = dict(zip(tokens["source"], tokens["status"], strict=True))
     statuses = [by_row[number] for number in range(len(rows))]
     check_rows(preflight, statuses, row_names(rows), settings.max_dropped, most)
-    kept = tokens.filter(Versioned(_is_kept), input_columns="status").select_columns(["input_ids", "labels"])
-    check_sft(preflight, kept, tokenizer)
+    if masked := sum(tokens["masked"]):
+        preflight.add("turns of weight 0 (context, not learnt)", masked)
+    tokens = tokens.filter(Versioned(_is_kept), input_columns="status")
+    check_sft(preflight, tokens, tokenizer)
+    kept = tokens.select_columns(["input_ids", "labels"])
     return kept, max(map(len, kept["input_ids"]), default=0)
 
 

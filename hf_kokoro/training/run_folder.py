@@ -88,9 +88,9 @@ def check_folder(folder: Path, overwrite: bool, inputs: Sequence[str | None]) ->
         return False
     if not overwrite:
         raise UsageError(
-            f"output_dir: {folder} holds a run already, or a model; allowed: another folder, resume_from_checkpoint: true "
-            "to go on with it, or overwrite_output_dir: true, which removes it, checkpoints included, when the new run has "
-            "saved its first"
+            f"output_dir: {folder} holds a run already, or a model; allowed: another folder, resume_from_checkpoint: "
+            "true to go on with it, or overwrite_output_dir: true, which removes it, checkpoints included, once the "
+            "new run has saved its first"
         )
     home = folder.resolve()
     if any(home in (Path(place).resolve(), *Path(place).resolve().parents) for place in inputs if place):

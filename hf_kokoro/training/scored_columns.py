@@ -16,6 +16,7 @@ from datasets import Dataset, IterableDataset
 from ..errors import Fault, Faults, RowError, describe
 from .cached_maps import Versioned
 from .collators import COLLATED_KEYS, MaskError, fit_row
+from .messages import check_keys
 from .trainer_base import TrainerBase
 from .turns import turn_offsets
 
@@ -40,6 +41,7 @@ class CarriesScores(TrainerBase):
         """TRL's tokenization, then turn offsets for the rows that are too long; nothing is dropped."""
         # without max_length TRL's filter does not run: it would drop long rows instead of cutting them, and
         # its closure over all of `args` would key the cached reference log-probs by output_dir
+        dataset = check_keys(dataset, dataset_name, weights=False)
         limit, args.max_length = args.max_length, None
         try:
             prepared = super()._prepare_dataset(dataset, processing_class, args, dataset_name)  # type: ignore[misc]

@@ -12,10 +12,13 @@ from typing import Any
 
 from .cached_maps import Versioned
 from .dialogues import Window, cut_windows, fit_roles, template_rules
+from .message_weights import is_unlearnt, learnt_text, unlearnt_completion, unlearnt_tokens
+from .messages import check_keys
 from .turns import cut_prompt, render, turn_offsets
 
 IGNORED = -100
-
+Tokens = tuple[list[int], list[int], int, str, int, int]
+"""ids, labels, number of the row, status, messages of weight 0, answers whose end is not learnt."""
 
 STATUSES = ("whole", "cut", "too_long", "no_answer")
 """What became of a row: trained whole, cut between turns, or left out because nothing fits or answers."""
@@ -26,8 +29,11 @@ def tokenize_sft(rows: Any, tokenizer: Any, limit: int, *, overlap: int = 0, sys
 
     Sequences have at most `limit` tokens. `source` is the number of the row that a sequence comes from (a
     long dialogue gives several windows); rows that can't be trained on are there with no tokens, so that
-    they can be counted and named: drop them by `status`.
+    they can be counted and named: drop them by `status`. Assistant messages of `weight: 0` are context without
+    loss: `masked` counts them (at a row's first sequence), `unended` the answers whose end is not learnt for
+    their sake. Raises RowError for other keys and weights in messages.
     """
+    check_keys(rows, "rows", weights=True)
     options = {"tokenizer": tokenizer, "limit": limit, "overlap": overlap, "system_prompt": system_prompt}
     make = _dialogue_batch if "messages" in rows.column_names else _completion_batch
     return rows.map(
@@ -51,15 +57,17 @@ def _dialogue_batch(
     system_prompt: str | None,
 ) -> dict[str, list[Any]]:
     rules = template_rules(tokenizer)
-    made: list[tuple[list[int], list[int], int, str]] = []
+    made: list[Tokens] = []
     for number, messages in zip(indices, batch["messages"], strict=True):
+        masked = sum(map(is_unlearnt, messages))
         windows = cut_windows(tokenizer, with_system(messages, system_prompt), rules, limit, overlap)
         if not windows:
-            made.append(([], [], number, "too_long" if windows is None else "no_answer"))
+            made.append(([], [], number, "too_long" if windows is None else "no_answer", masked, 0))
             continue
-        for window in windows:
-            ids, labels = window_tokens(tokenizer, window)
-            made.append((ids, labels, number, "cut" if len(windows) > 1 else "whole"))
+        for at, window in enumerate(windows):
+            ids, labels, unended = window_tokens(tokenizer, window)
+            status = "cut" if len(windows) > 1 else "whole"
+            made.append((ids, labels, number, status, 0 if at else masked, unended))
     return _columns(made)
 
 
@@ -72,34 +80,39 @@ def _completion_batch(
     overlap: int,
     system_prompt: str | None,
 ) -> dict[str, list[Any]]:
-    made: list[tuple[list[int], list[int], int, str]] = []
+    made: list[Tokens] = []
     for number, prompt, completion in zip(indices, batch["prompt"], batch["completion"], strict=True):
-        ids, answer, turns = completion_tokens(tokenizer, prompt, completion, system_prompt, limit)
+        masked = 0 if isinstance(completion, str) else sum(map(is_unlearnt, completion))
+        ids, answer, labels, turns = completion_tokens(tokenizer, prompt, completion, system_prompt, limit)
         fitted = cut_prompt(ids, turns, limit - len(answer)) if answer else None
         if fitted is None:
-            made.append(([], [], number, "too_long" if answer else "no_answer"))
+            made.append(([], [], number, "too_long" if answer else "no_answer", masked, 0))
         else:
             status = "cut" if len(fitted) < len(ids) else "whole"
-            made.append((fitted + answer, [IGNORED] * len(fitted) + answer, number, status))
+            made.append((fitted + answer, [IGNORED] * len(fitted) + labels, number, status, masked, 0))
     return _columns(made)
 
 
-def _columns(made: list[tuple[list[int], list[int], int, str]]) -> dict[str, list[Any]]:
-    names = ("input_ids", "labels", "source", "status")
+def _columns(made: list[Tokens]) -> dict[str, list[Any]]:
+    names = ("input_ids", "labels", "source", "status", "masked", "unended")
     return {name: [row[at] for row in made] for at, name in enumerate(names)}
 
 
-def window_tokens(tokenizer: Any, window: Window) -> tuple[list[int], list[int]]:
-    """`input_ids` and `labels` of a window: loss on assistant turns (with end token) from `loss_from` on."""
+def window_tokens(tokenizer: Any, window: Window) -> tuple[list[int], list[int], int]:
+    """`input_ids` and `labels` of a window, and in how many places a weight of 0 cuts the end off an answer.
+
+    Loss is on assistant turns (with end token) from `loss_from` on, except for turns of weight 0.
+    """
     encoded = tokenizer.apply_chat_template(
         window.messages, tokenize=True, return_dict=True, return_assistant_tokens_mask=True
     )
     ids, mask = list(encoded["input_ids"]), list(encoded["assistant_masks"])
     first = _offset_of(tokenizer, window) if window.loss_from else 0
-    labels = [
-        token if kept and at >= first else IGNORED for at, (token, kept) in enumerate(zip(ids, mask, strict=True))
-    ]
-    return ids, labels
+    unlearnt = unlearnt_tokens(tokenizer, window.messages, mask)
+    learnt = [bool(kept) and at >= first and at not in unlearnt for at, kept in enumerate(mask)]
+    labels = [token if kept else IGNORED for token, kept in zip(ids, learnt, strict=True)]
+    unended = sum(at in unlearnt and bool(mask[at]) and learnt[at - 1] for at in range(1, len(ids)))
+    return ids, labels, unended
 
 
 def _offset_of(tokenizer: Any, window: Window) -> int:
@@ -114,23 +127,28 @@ def _offset_of(tokenizer: Any, window: Window) -> int:
 
 def completion_tokens(
     tokenizer: Any, prompt: Any, completion: Any, system_prompt: str | None, limit: int
-) -> tuple[list[int], list[int], list[int]]:
-    """(prompt ids, completion ids, turn offsets if the prompt is too long) of one row, messages or text."""
+) -> tuple[list[int], list[int], list[int], list[int]]:
+    """(prompt ids, completion ids, their labels, turn offsets if the prompt is too long) of one row, messages or text.
+
+    Without anything to learn there are no completion ids.
+    """
     if isinstance(prompt, str):
         end = tokenizer.eos_token or ""
         ids = list(tokenizer(prompt)["input_ids"])
         whole = list(tokenizer(prompt + completion.removesuffix(end) + end)["input_ids"]) if completion else ids
         split = _common_prefix(ids, whole)
-        return whole[:split], whole[split:], []
+        return whole[:split], whole[split:], whole[split:], []
     rules = template_rules(tokenizer)
     messages = fit_roles(with_system(prompt, system_prompt), rules)
     ids = _render_ids(tokenizer, messages, True)
-    if not any(turn["content"].strip() for turn in completion):
-        return ids, [], []
+    if not any(learnt_text(turn).strip() for turn in completion):
+        return ids, [], [], []
     whole = _render_ids(tokenizer, [*messages, *completion], False)
     split = _common_prefix(ids, whole)
     turns = turn_offsets(tokenizer, messages) if len(whole) > limit else []
-    return whole[:split], whole[split:], turns
+    unlearnt = unlearnt_completion(tokenizer, messages, completion)
+    labels = [IGNORED if at in unlearnt else token for at, token in enumerate(whole)][split:]
+    return whole[:split], whole[split:], labels, turns
 
 
 def with_system(messages: Sequence[Mapping[str, Any]], system_prompt: str | None) -> list[Any]:

@@ -285,8 +285,8 @@ def test_a_former_run_that_the_new_one_starts_from_is_not_replaced(key: str, hom
         config.write_text(config.read_text("utf-8").replace(str(tiny_model), str(run / "tiny-base")), "utf-8")
     places = {"chat_template": run / "chat_template.jinja", "base": home / "adapter"}
     before = contents(run)
+    name = "adapter_name_or_path" if key == "base" else key
     with pytest.raises(UsageError, match="holds the model or adapter to start from"):
-        name = "adapter_name_or_path" if key == "base" else key
         train("dpo", home, tiny_model, overwrite_output_dir=True, **{name: places.get(key, run)})
     assert contents(run) == before
 
@@ -305,8 +305,10 @@ def test_of_two_processes_one_moves_the_former_run(expected: int, home: Path, ti
     before = contents(home / "run")
     words = options(home, tiny_model, overwrite_output_dir=True, save_strategy="steps", save_steps=1)
     done = subprocess.run(
-        [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", "2", "-m", "hf_kokoro.training", "dpo"]
-        + [*words, "--expected_processes", str(expected)],
+        [
+            sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", "2",
+            "-m", "hf_kokoro.training", "dpo", *words, "--expected_processes", str(expected),
+        ],
         env={**os.environ, "ACCELERATE_USE_CPU": "true", "PYTHONPATH": str(ROOT)},
         capture_output=True, text=True, check=False,
     )  # fmt: skip

@@ -39,7 +39,8 @@ class FormerRun:
         self.folder, self.main = folder, main
         self.aside, self.moving, self.removing = (folder / name for name in (ASIDE, MOVING, REMOVING))
         self._lock: int | None = None
-        self._replaced = False
+        # set while what is aside is this run's to bring back
+        self._holds = False
 
     def recover(self) -> None:
         """Finish what a killed run began: its predecessor goes back, or goes for good if the successor stood.
@@ -67,6 +68,7 @@ class FormerRun:
         if not found:
             return
         self._claim()
+        self._holds = True
         try:
             self.moving.mkdir()
             for path in found:
@@ -85,9 +87,9 @@ class FormerRun:
 
     def remove(self, successor: str) -> None:
         """The successor stands on disk: the former run goes."""
-        if not self.main or not self.aside.exists():
+        if not self._holds or not self.aside.exists():
             return
-        self._replaced = True
+        self._holds = False
         os.rename(self.aside, self.removing)
         # what can't be removed now goes with the next start
         shutil.rmtree(self.removing, ignore_errors=True)
@@ -96,7 +98,7 @@ class FormerRun:
 
     def bring_back(self) -> None:
         """The new run failed before it saved anything: its remains go, the former run is back in its place."""
-        if not self.main or self._replaced or not (self.aside.exists() or self.moving.exists()):
+        if not self._holds or not (self.aside.exists() or self.moving.exists()):
             return
         try:
             self._put_back()

@@ -109,7 +109,7 @@ def test_in_windows_every_turn_with_weight_is_learnt_once_and_no_other(
     tokenizer = family_tokenizer(family)
     turns: list[dict[str, Any]] = []
     for at in range(12):
-        turns += [user(f"turn {at} sleep work money"), weighed(f"answer {at} sounds hard", at % 3 != 1 and 1 or 0)]
+        turns += [user(f"turn {at} sleep work money"), weighed(f"answer {at} sounds hard", (at % 3 != 1 and 1) or 0)]
     tokens = tokenize_sft(Dataset.from_list([{"messages": turns}]), tokenizer, 120, overlap=overlap)
     assert len(tokens) > 3
     learnt = "".join(tokenizer.decode([t for t in labels if t != IGNORED]) for labels in tokens["labels"])

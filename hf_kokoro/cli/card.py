@@ -13,7 +13,9 @@ from .console import print_json
 
 
 def card(
-    target: Annotated[str, typer.Argument(help="./folder, user/repo[@branch] or Hub address that holds data/pilot.jsonl.")],
+    target: Annotated[
+        str, typer.Argument(help="./folder, user/repo[@branch] or Hub address that holds data/pilot.jsonl.")
+    ],
     figures: Annotated[bool, typer.Option(help="Draw the figures too (needs the extra 'plots').")] = True,
     check: Annotated[
         bool, typer.Option("--check", help="Write nothing; exit 1 if the card does not fit the rows.")

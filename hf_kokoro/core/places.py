@@ -105,7 +105,9 @@ def _bare_id(text: str, what: str) -> HubRepo:
             f"hf://{_clean(text)} for the Hub's repo, ./{_clean(text)} for a folder"
         )
     if parts[0].lower() in (*_HUB_HOSTS, "hf:"):
-        raise UsageError(f"{what} {shown(text)}: got an address without https://{_nearest('/' + text)}; allowed: {ALLOWED}")
+        raise UsageError(
+            f"{what} {shown(text)}: got an address without https://{_nearest('/' + text)}; allowed: {ALLOWED}"
+        )
     raise UnknownPlace(
         f"{what} {shown(text)}: nothing there, and no repo id; for a new folder write ./{_clean(text)}; allowed: {ALLOWED}"
     )

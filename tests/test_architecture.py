@@ -14,12 +14,13 @@ PACKAGE = Path(__file__).resolve().parent.parent / "hf_kokoro"
 # Folder to what it may import; the README's architecture section holds the same table.
 ARROWS = {
     "errors": set(),
+    "core": {"errors"},
     "schema": {"errors"},
-    "sources": {"schema", "errors"},
+    "sources": {"core", "schema", "errors"},
     "builders": {"sources", "schema", "errors"},
     "judging": {"schema", "errors"},
     "pairing": {"schema", "errors"},
-    "hub": {"schema", "errors"},
+    "hub": {"core", "schema", "errors"},
     "cards": {"hub", "schema", "errors"},
     "training": {"builders", "schema", "errors"},
     "evaluation": {"judging", "schema", "errors"},

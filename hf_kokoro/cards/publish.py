@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from ..errors import KokoroError, UsageError
 from ..hub import Growth, append_rows, resolve_target
 from ..hub.card_counts import matches
+from ..hub.ours import Ours
 from ..hub.segments import Series
 from ..hub.target import CARD_PATH, HubOptions, Put, Target
 from ..schema.miti_st import DATA_PATH, row_id
@@ -202,8 +203,9 @@ def _publish_files(source: Path, place: Target, options: PublishOptions) -> Publ
     puts = [Put(path, (source / path).read_bytes()) for path in (CARD_PATH, *wanted)]
     revision = ""
     if not options.dry_run:
-        with place.exclusive():
-            base = place.snapshot(Series(DATA_PATH))
+        ours = Ours(wanted)
+        with place.exclusive(ours):
+            base = place.snapshot(Series(DATA_PATH), ours)
             revision = place.commit(base, puts, f"Publish {source.name}").revision
     return PublishReport(
         target=place.name,

@@ -15,6 +15,7 @@ from ..errors import UsageError
 from ..hub import Growth, LocalTarget, Target, resolve_target
 from ..hub.card_stamp import data_stamp
 from ..hub.lines import CHUNK, iter_lines
+from ..hub.ours import Ours
 from ..hub.remote import HubTarget
 from ..hub.segments import Series
 from ..hub.staging import content_matches, file_matches
@@ -22,7 +23,7 @@ from ..hub.target import CARD_PATH, FileInfo, Put, Snapshot
 from ..schema.miti_st import DATA_PATH, LICENSE, SOURCE_DATASET
 from .agreement import read_agreement
 from .croissant import CROISSANT_PATH, check_croissant, render_croissant
-from .derived import derive
+from .derived import PAIRS_PATH, UNPAIRED_PATH, derive
 from .facts import MitiFacts
 from .figures import miti_st_figures
 from .front_matter import CardError
@@ -30,6 +31,8 @@ from .licences import LicenceError, named, row_licences
 from .miti_card import DATA_FILES, LOCAL_NAME, growth_date, miti_configs, render_miti_card
 
 DATASET = "miti_st_dpo"
+# the card is what names the derived files, so they may be there before it (or after somebody deleted it)
+_OURS = Ours.growing(Series(DATA_PATH), DATA_PATH, also=(PAIRS_PATH, UNPAIRED_PATH))
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ def write_card(
     repo = getattr(place, "repo_id", LOCAL_NAME)
     compared = None if agreement is None else read_agreement(Path(agreement))
     options = CardOptions(repo, series.patterns, figures, today, croissant, compared)
-    with place.exclusive(readonly=check):
+    with place.exclusive(_OURS, readonly=check):
         return _write(place, series, options, check=check)
 
 
@@ -141,7 +144,7 @@ def _check_licences(facts: MitiFacts) -> None:
 
 
 def _write(place: Target, series: Series, options: CardOptions, *, check: bool) -> CardReport:
-    base = place.snapshot(series, readonly=check)
+    base = place.snapshot(series, _OURS, readonly=check)
     if not base.files:
         raise CardError(f"{place.name}: no {series.path} there; append rows first, or name a built folder's dataset")
     parts = {path: [base.local[path]] for path in series.ordered(base.files)}

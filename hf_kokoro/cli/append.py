@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def append(
-    to: Annotated[str, typer.Option("--to", help="./folder, user/repo or hf://datasets/user/repo@branch.")],
+    to: Annotated[str, typer.Option("--to", help="./folder, user/repo[@branch] or a Hub address.")],
     rows: Annotated[
         Path | None, typer.Argument(help="JSON Lines file of new rows, as written by `pair`.", show_default=False)
     ] = None,

@@ -11,7 +11,7 @@ from .console import print_json, print_table
 
 
 def audit(
-    target: Annotated[str, typer.Argument(help="./folder, user/repo or hf://datasets/user/repo@branch.")],
+    target: Annotated[str, typer.Argument(help="./folder, user/repo[@branch] or a Hub address.")],
     path: Annotated[str, typer.Option(help="The growing file inside the target.")] = "data/pilot.jsonl",
     json_: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:

@@ -8,11 +8,14 @@ from typing import Annotated
 
 import typer
 
+from ..core.places import read_place
 from .console import print_json
 
 
 def card(
-    target: Annotated[str, typer.Argument(help="./folder or user/repo that holds data/pilot.jsonl.")],
+    target: Annotated[
+        str, typer.Argument(help="./folder, user/repo[@branch] or Hub address that holds data/pilot.jsonl.")
+    ],
     figures: Annotated[bool, typer.Option(help="Draw the figures too (needs the extra 'plots').")] = True,
     check: Annotated[
         bool, typer.Option("--check", help="Write nothing; exit 1 if the card does not fit the rows.")
@@ -35,8 +38,9 @@ def card(
     """
     from ..cards import write_card
 
-    if check and _is_built(Path(target)):
-        _check_built(Path(target), json_)
+    place = read_place(target)
+    if check and isinstance(place, Path) and _is_built(place):
+        _check_built(place, json_)
         return
     report = write_card(target, figures=figures, check=check, croissant=croissant, agreement=agreement)
     if json_:

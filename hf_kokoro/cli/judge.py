@@ -40,7 +40,7 @@ def judge(
     sample: Annotated[int | None, typer.Option(min=1, help="Only so many answers, drawn by --seed.")] = None,
     seed: Annotated[int, typer.Option(help="Decides --sample.")] = 42,
     append_to: Annotated[
-        str | None, typer.Option(help="Grow this dataset meanwhile: ./folder, user/repo or hf://datasets/user/repo.")
+        str | None, typer.Option(help="Grow this dataset meanwhile: ./folder, user/repo[@branch] or a Hub address.")
     ] = None,
     every: Annotated[int, typer.Option(min=1, help="--append-to: append after so many new verdicts.")] = 50,
     json_: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,

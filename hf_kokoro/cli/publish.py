@@ -13,7 +13,7 @@ from .console import print_json
 
 def publish(
     folder: Annotated[Path, typer.Argument(help="Folder that `append`, `quickstart` or `build` made.")],
-    to: Annotated[str, typer.Option("--to", help="user/repo, hf://datasets/user/repo@branch or ./folder.")],
+    to: Annotated[str, typer.Option("--to", help="user/repo[@branch], a Hub address or ./folder.")],
     public: Annotated[bool, typer.Option("--public", help="Make a new repo public (default: private).")] = False,
     private: Annotated[bool, typer.Option("--private", help="Say that the repo is to be private.")] = False,
     i_hold_the_licence: Annotated[

@@ -17,6 +17,7 @@ from ..schema.miti_st import DATA_PATH
 from .batch import Batch, NewRow, Rows, read_batch, refuse_if_faulty, write_rejects
 from .errors import CommitRace, TargetError
 from .growth import ExtraFiles
+from .ours import Ours
 from .patience import Patience, Tries
 from .plan import Plan, plan_append
 from .preview import describe_changes
@@ -81,7 +82,7 @@ def append_rows(
     On the Hub: `branch`, `pr`, `private` (for a repo that doesn't exist yet) and `token`. Rows are kept in
     the folder `spool` until they are known to be there; the next run sends what a former one could not.
 
-    Raises RowError (all faults listed), BaseFormatError, HistoryError, AccessError, AppendFailed or another
+    Raises RowError (all faults listed), ForeignData, BaseFormatError, HistoryError, AccessError, AppendFailed or another
     TargetError; then nothing in the target was changed, unless it is a VerifyError.
     """
     place = resolve_target(target, HubOptions(branch, token, pr, private))
@@ -142,10 +143,14 @@ class _Run:
     extra: ExtraFiles | None
     patience: Patience
 
+    @property
+    def ours(self) -> Ours:
+        return Ours.growing(self.series, DATA_PATH)
+
     def preview(self, batch: Batch) -> _Outcome:
         """What `append` would do now, without doing it."""
-        with self.target.exclusive(readonly=True):
-            base = self.target.snapshot(self.series, readonly=True)
+        with self.target.exclusive(self.ours, readonly=True):
+            base = self.target.snapshot(self.series, self.ours, readonly=True)
             plan = self._plan(base, batch.rows, readonly=True)
             preview = describe_changes(base, plan.changes, plan.rows)
             return replace(_outcome(plan, Commit(base.revision), frozenset(), 0), preview=preview)
@@ -179,8 +184,8 @@ class _Run:
             tries.begin()
             plan, head = None, None
             try:
-                with self.target.exclusive():
-                    base = self.target.snapshot(self.series)
+                with self.target.exclusive(self.ours):
+                    base = self.target.snapshot(self.series, self.ours)
                     head = base.revision
                     plan = self._plan(base, rows)
                     commit = Commit(base.revision)

@@ -54,11 +54,28 @@ def split_counts(card: bytes) -> list[SplitCount]:
     return [count for count, _ in _Card(card).counts()]
 
 
+@dataclass(frozen=True)
+class Declared:
+    """The configs of a card and the file patterns of each. `default` is loaded by who names none; `inferred` is true
+    if the card doesn't say which files that one has, so that a loader looks for itself."""
+
+    configs: Mapping[str, Sequence[str]]
+    default: str | None
+    inferred: bool
+
+
+def declared_configs(card: bytes) -> Declared:
+    """What a card says of its configs; none if it can't be read."""
+    return _Card(card).declared()
+
+
 def matches(pattern: str, path: str) -> bool:
     """Whether a `data_files` pattern takes in a path: `*` stays within a folder, `**` doesn't."""
-    parts = re.split(r"(\*\*/|\*\*|\*|\?)", pattern.removeprefix("./"))
+    parts = re.split(r"(\*\*/|\*\*|\*|\?|\[!?[\w-]+\])", pattern.removeprefix("./"))
     wild = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    return re.fullmatch("".join(wild.get(part) or re.escape(part) for part in parts), path) is not None
+    one_of = [part.replace("[!", "[^") if part[:1] == "[" and part[-1:] == "]" else "" for part in parts]
+    regex = "".join(wild.get(part) or kind or re.escape(part) for part, kind in zip(parts, one_of, strict=True))
+    return re.fullmatch(regex, path) is not None
 
 
 def grown_card(growth: Growth, card: bytes) -> bytes:
@@ -99,6 +116,16 @@ class _Card:
                 if (config, name) not in known and (listed or config != _DEFAULT):
                     continue  # its files are not named, so they can't be told to be ours
                 yield SplitCount(config, name, int(number), known.get((config, name), ())), info
+
+    def declared(self) -> Declared:
+        entries = [entry for entry in _items(_get(self._root, "configs")) if isinstance(entry, yaml.MappingNode)]
+        configs: dict[str, list[str]] = {_scalar(_get(entry, "config_name")) or _DEFAULT: [] for entry in entries}
+        for config, _, patterns in self._data_files():
+            configs.setdefault(config, []).extend(patterns)
+        marked = {_scalar(_get(entry, "config_name")) for entry in entries if _is_true(_get(entry, "default"))}
+        found = (name for name in configs if len(configs) == 1 or name == _DEFAULT or name in marked)
+        default = next(found, None)
+        return Declared(configs, default, inferred=default is not None and not configs[default])
 
     def pattern_edits(self, growth: Growth) -> Iterator[_Edit]:
         """Add `data/pilot-*.jsonl` to `data/pilot.jsonl` where a segment begins that would be left out."""
@@ -209,6 +236,10 @@ def _items(node: yaml.Node | None) -> Sequence[yaml.Node]:
 
 def _scalar(node: yaml.Node | None) -> str | None:
     return node.value if isinstance(node, yaml.ScalarNode) else None
+
+
+def _is_true(node: yaml.Node | None) -> bool:
+    return (_scalar(node) or "").lower() in ("true", "yes", "on")
 
 
 def _arrow_bytes(tails: Mapping[str, bytes]) -> int:

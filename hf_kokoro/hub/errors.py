@@ -26,6 +26,10 @@ class BaseFormatError(TargetError):
         super().__init__(message)
 
 
+class ForeignData(TargetError):
+    """The place holds another dataset: a loader would take in other files than those to be written."""
+
+
 class HistoryError(TargetError):
     """The file's bytes no longer start with the bytes that are on record: somebody rewrote or cut it."""
 

@@ -26,6 +26,7 @@ from .errors import CommitRace, HistoryError, LockedError, NotKept, TargetError,
 from .index import prefix_digests
 from .ledger import Entry, Ledger, new_entry, read_entry
 from .notes import Notes
+from .ours import Ours, refuse_foreign
 from .patience import Patience
 from .segments import Series
 from .staging import write_grown
@@ -60,7 +61,9 @@ class LocalTarget:
         return None if readonly else self._hidden / "index"
 
     @contextmanager
-    def exclusive(self, *, readonly: bool = False) -> Iterator[None]:
+    def exclusive(self, ours: Ours | None = None, *, readonly: bool = False) -> Iterator[None]:
+        if not self._hidden.exists():
+            self._refuse_foreign(ours)
         if readonly:
             yield
             return
@@ -80,7 +83,8 @@ class LocalTarget:
         finally:
             lock.release()
 
-    def snapshot(self, series: Series, *, readonly: bool = False) -> Snapshot:
+    def snapshot(self, series: Series, ours: Ours | None = None, *, readonly: bool = False) -> Snapshot:
+        self._refuse_foreign(ours)
         last = self.ledger.last()
         files, local = {}, {}
         paths = self._data_files(series)
@@ -172,6 +176,14 @@ class LocalTarget:
     def _file(self, path: str) -> Path:
         # resolved, so that a data file or folder that is a link stays one
         return Path(os.path.realpath(self.folder / path))
+
+    def _refuse_foreign(self, ours: Ours | None) -> None:
+        if ours is None or not self.folder.is_dir():
+            return
+        card = self._file(CARD_PATH)
+        found = (file for file in self.folder.rglob("*") if file.is_file())
+        paths = (file.relative_to(self.folder).as_posix() for file in found)
+        refuse_foreign(self.name, ours, card.read_bytes() if card.is_file() else None, lambda: paths)
 
     def _data_files(self, series: Series) -> list[str]:
         if not self.folder.is_dir():

@@ -20,6 +20,7 @@ from .download import Pinned, PinnedStream
 from .errors import LockedError, TargetError, VerifyError
 from .http import READ_SECONDS, asked, bounded_http
 from .mirror import Mirror, cache_root, folder_name
+from .ours import Ours, refuse_foreign
 from .patience import Patience, patiently
 from .segments import Series
 from .staging import content_matches, file_matches, write_grown
@@ -71,7 +72,7 @@ class HubTarget:
         return self._folder / "index"
 
     @contextmanager
-    def exclusive(self, *, readonly: bool = False) -> Iterator[None]:
+    def exclusive(self, ours: Ours | None = None, *, readonly: bool = False) -> Iterator[None]:
         """One append at a time for each mirror; other machines are kept apart by the parent commit."""
         try:
             make_folders(self._folder)
@@ -92,17 +93,18 @@ class HubTarget:
         finally:
             lock.release()
 
-    def snapshot(self, series: Series, *, readonly: bool = False) -> Snapshot:
-        revision = self._head(create=not readonly)
+    def snapshot(self, series: Series, ours: Ours | None = None, *, readonly: bool = False) -> Snapshot:
+        revision = self._head(ours, create=not readonly)
         if revision is None:
             return Snapshot("", {}, {})
+        small = self._small(revision)
+        self._refuse_foreign(ours, revision, small)
         files = self._data_files(series, revision)
         for path in self.mirror.held():
             if path in series and path not in files:
                 raise self.mirror.removed(path)
         fetch = self._pinned(revision).fetch
         local = {path: self.mirror.prove(path, info, fetch) for path, info in files.items()}
-        small = {path: self.mirror.small(path, info, fetch) for path, info in self._small_files(revision).items()}
         return Snapshot(revision, files, local, small)
 
     def commit(self, base: Snapshot, changes: Iterable[Change], message: str) -> Commit:
@@ -164,11 +166,14 @@ class HubTarget:
         time = commit.created_at.isoformat(timespec="seconds")
         return Revision(commit.commit_id, time, ", ".join(commit.authors), files)
 
-    def _head(self, create: bool) -> str | None:
-        """Commit of the branch. With `create` a missing repo or branch is made, else it gives None."""
+    def _head(self, ours: Ours | None, create: bool) -> str | None:
+        """Commit of the branch. With `create` a missing repo or branch is made, else it gives None.
 
-        def look() -> str | None:
-            return self._api.dataset_info(self.repo_id, revision=self.branch, expand=["sha"]).sha
+        A new branch begins as the main one is, so that has to hold `ours`.
+        """
+
+        def look(branch: str | None = self.branch) -> str | None:
+            return self._api.dataset_info(self.repo_id, revision=branch, expand=["sha"]).sha
 
         def look_or_create() -> str | None:
             try:
@@ -176,6 +181,8 @@ class HubTarget:
             except RevisionNotFoundError:
                 if self.branch.startswith("refs/"):
                     raise
+                if ours is not None and (main := look(None)):
+                    self._refuse_foreign(ours, main, self._small(main))
                 if create:
                     self._api.create_branch(self.repo_id, branch=self.branch, repo_type=_TYPE, exist_ok=True)
             except RepositoryNotFoundError as error:
@@ -188,6 +195,19 @@ class HubTarget:
             return look() if create else None
 
         return self._ask("looking up the newest commit", look_or_create)
+
+    def _small(self, revision: str) -> dict[str, bytes]:
+        """The card and the manifest at a commit, where they are there."""
+        fetch = self._pinned(revision).fetch
+        return {path: self.mirror.small(path, info, fetch) for path, info in self._small_files(revision).items()}
+
+    def _refuse_foreign(self, ours: Ours | None, revision: str, small: Mapping[str, bytes]) -> None:
+        def paths() -> list[str]:
+            entries = self._api.list_repo_tree(self.repo_id, recursive=True, revision=revision, repo_type=_TYPE)
+            return [entry.path for entry in entries if isinstance(entry, RepoFile)]
+
+        if ours is not None:
+            refuse_foreign(self.name, ours, small.get(CARD_PATH), lambda: self._ask("listing the files", paths))
 
     def _data_files(self, series: Series, revision: str) -> dict[str, FileInfo]:
         """The segments at a commit, oldest first."""

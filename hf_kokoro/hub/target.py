@@ -6,24 +6,23 @@ An append is: look at the target at one revision (`snapshot`), hold exact copies
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import BinaryIO, Protocol, runtime_checkable
-from urllib.parse import unquote
+from typing import TYPE_CHECKING, BinaryIO, Protocol, runtime_checkable
 
+from ..core.places import HubRepo, one_branch, read_place
 from ..errors import UsageError
 from .patience import Patience
 from .segments import Series
 
+if TYPE_CHECKING:
+    from .ours import Ours
+
 CARD_PATH = "README.md"
 MANIFEST_PATH = "manifest.json"
-
-_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*\Z")
-_HUB_URL = re.compile(r"hf://datasets/(?P<repo>[^/@]+/[^/@]+)(?:@(?P<branch>.+))?\Z")
 
 
 @dataclass(frozen=True)
@@ -111,17 +110,19 @@ class Target(Protocol):
     patience: Patience
     """How long reading and appending are tried again."""
 
-    def exclusive(self, *, readonly: bool = False) -> AbstractContextManager[None]:
+    def exclusive(self, ours: Ours | None = None, *, readonly: bool = False) -> AbstractContextManager[None]:
         """Keep other writers of this machine out. The lock belongs to the process and dies with it.
 
-        With `readonly` the target itself is not touched, not even to finish what a killed process began.
+        With `readonly` the target itself is not touched, not even to finish what a killed process began. Raises
+        ForeignData before a lock is put into a folder that holds another dataset than `ours`.
         """
 
-    def snapshot(self, series: Series, *, readonly: bool = False) -> Snapshot:
+    def snapshot(self, series: Series, ours: Ours | None = None, *, readonly: bool = False) -> Snapshot:
         """Pin the newest revision, prove the files of the series and hold them locally.
 
         With `readonly` nothing is made or put on record; a target that doesn't exist is then an empty one.
-        Raises HistoryError if bytes on record were changed, AccessError, OutcomeUnknown, RateLimited.
+        Raises ForeignData if a loader takes in something else than `ours` there, before anything is made;
+        HistoryError if bytes on record were changed, AccessError, OutcomeUnknown, RateLimited.
         """
 
     def commit(self, base: Snapshot, changes: Iterable[Change], message: str) -> Commit:
@@ -151,20 +152,16 @@ class HubOptions:
 
 
 def resolve_target(target: str | PathLike[str] | Target, options: HubOptions | None = None) -> Target:
-    """`./folder`, `user/repo`, `hf://datasets/user/repo@branch`, a Path or a Target to a Target.
+    """`./folder`, `user/repo`, `user/repo@branch`, a Hub address, a Path or a Target to a Target (see `read_place`).
 
     As in `datasets.load_dataset`, an existing folder wins over a repo of the same name. Raises UsageError for
-    Hub options with a folder, or with a Target, which has its own.
+    what is no place, and for Hub options with a folder, or with a Target, which has its own.
     """
     options = options or HubOptions()
-    if isinstance(target, str):
-        if target.startswith("hf://"):
-            match = _HUB_URL.match(target)
-            if not match:
-                raise UsageError(f"target {target!r} can't be read; allowed: hf://datasets/user/repo or ...@branch")
-            return _hub_target(match["repo"], unquote(match["branch"] or ""), options)
-        if _HUB_ID.match(target) and not Path(target).is_dir():
-            return _hub_target(target, "", options)
+    if isinstance(target, str | PathLike):
+        place = read_place(target)
+        if isinstance(place, HubRepo):
+            return _hub_target(place, options)
     if options.pr or options.branch is not None or not options.private:
         raise UsageError(
             f"{target}: a branch, pull request or public repo only exists on the Hub; leave those options out, or "
@@ -177,10 +174,8 @@ def resolve_target(target: str | PathLike[str] | Target, options: HubOptions | N
     return target
 
 
-def _hub_target(repo_id: str, branch: str, options: HubOptions) -> Target:
+def _hub_target(place: HubRepo, options: HubOptions) -> Target:
     from .remote import HubTarget
 
-    if branch and options.branch not in (None, branch):
-        raise UsageError(f"two branches: {branch!r} in the target and {options.branch!r} beside it; give one")
-    branch = branch or options.branch or "main"
-    return HubTarget(repo_id, branch, options.token, pr=options.pr, private=options.private)
+    branch = one_branch(place.branch, options.branch) or "main"
+    return HubTarget(place.repo_id, branch, options.token, pr=options.pr, private=options.private)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..core.places import HubRepo, UnknownPlace, one_branch, read_place
 from ..errors import SourceError
-
-_REPO_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*\Z")
 
 
 def local_source(
@@ -21,20 +19,23 @@ def local_source(
     """Return a local path for `source`: itself if it exists, else the snapshot of that Hub dataset.
 
     Args:
-        source: folder, file, archive, `user/repo`, or `hf://datasets/user/repo[@revision]`.
+        source: folder, file, archive, `user/repo[@revision]`, `hf://datasets/user/repo[@revision]` or the repo's web
+            address (see `read_place`).
         patterns: file patterns to fetch from a Hub dataset.
         revision: branch, tag or commit of the Hub dataset.
 
-    Raises SourceError if there is neither such a path nor such a dataset, or it can't be reached.
+    Raises UsageError for other addresses and two revisions, SourceError if there is neither such a path nor such a dataset, or it can't be reached.
     """
-    text = os.fspath(source)
-    path = Path(text).expanduser()
-    if path.exists():
-        return path.absolute()
-    repo_id, _, at = text.removeprefix("hf://datasets/").partition("@")
-    if not _REPO_ID.match(repo_id):
+    try:
+        place = read_place(source, "source")
+    except UnknownPlace:
+        place = Path(source).expanduser()
+    if isinstance(place, HubRepo):
+        return _snapshot(place.repo_id, patterns, one_branch(place.branch, revision, "revision"), token)
+    if not place.exists():
+        text = os.fspath(source)
         raise SourceError(f"{text}: not found; give a folder, a file, an archive or a Hub dataset id such as user/repo")
-    return _snapshot(repo_id, patterns, revision or at or None, token)
+    return place.absolute()
 
 
 def origin(path: Path) -> str:

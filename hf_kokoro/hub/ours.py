@@ -1,0 +1,125 @@
+"""Whether a place holds, for a loader, the dataset that is about to be written: `datasets.load_dataset(place)` decides.
+
+A card that names the data files decides alone. Without one a loader takes in what it finds, so there any other data
+file stops us: added rows could be invisible beside it, or its rows be taken for ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+
+from .card_counts import Declared, declared_configs, matches
+from .errors import ForeignData
+from .segments import Series
+
+_TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".geoparquet", ".gpq", ".arrow", ".lance", ".xml")
+_ARCHIVES = (".zip", ".tar", ".tgz", ".h5", ".hdf5")
+_NO_DATA = ("README.md", "manifest.json", "croissant.json", "dataset_infos.json", "dataset_info.json", "config.json")
+"""What `datasets` passes over, and what is written beside the data by us."""
+_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Ours:
+    """What is to be written: `first` are the files of which the default config must take in one.
+
+    `also` are paths that may be there beside them without a card that names them.
+    """
+
+    first: Sequence[str]
+    series: Series | None = None
+    also: Sequence[str] = ()
+    named: bool = False
+    """True if the caller chose the path, which then may be that of any config, beside other growing files."""
+
+    @classmethod
+    def growing(cls, series: Series, default: str, also: Sequence[str] = ()) -> Ours:
+        """A growing series; `default` is the path that is grown when nobody names one."""
+        return cls((series.path,), series, also, named=series.path != default)
+
+    def __contains__(self, path: str) -> bool:
+        beside = self.named and path.endswith(".jsonl")
+        return path in self.first or path in self.also or beside or (self.series is not None and path in self.series)
+
+
+def refuse_foreign(place: str, ours: Ours, card: bytes | None, paths: Callable[[], Iterable[str]]) -> None:
+    """Raise ForeignData, which names what is there, unless a loader takes in `ours`.
+
+    `paths` lists all files; it is called only where the card doesn't say which ones are data.
+    """
+    declared = declared_configs(card or b"")
+    if declared.configs and not declared.inferred:
+        _check_declared(place, ours, declared)
+        return
+    there = [path for path in paths() if _visible(path) and _name(path) not in _NO_DATA]
+    own, found = [path for path in there if path in ours], [path for path in there if path not in ours]
+    if other := [path for path in found if _is_data(path)] or _taken_instead(ours, own, found):
+        raise ForeignData(
+            f"{place}: holds {_listed(other)}, which `datasets` would load beside or instead of {ours.first[0]}; "
+            f"nothing was written; {_way_out(ours)}"
+        )
+
+
+def _check_declared(place: str, ours: Ours, declared: Declared) -> None:
+    default = declared.default
+    names = list(declared.configs) if ours.named or default is None else [default]
+    taking = [name for name in names if any(matches(p, path) for p in declared.configs[name] for path in ours.first)]
+    if taking and (default is not None or ours.named):
+        return
+    if default is None:
+        what = f"the card has no default config among {_listed(declared.configs)}"
+        step = f"mark the one of {taking[0]!r} with default: true" if taking else _way_out(ours)
+    else:
+        what = f"the card's config {default!r} is made of {_listed(declared.configs[default]) or 'no files'}"
+        step = _way_out(ours)
+    raise ForeignData(f"{place}: {what}, so nobody would see {ours.first[0]}; nothing was written; {step}")
+
+
+def _way_out(ours: Ours) -> str:
+    return (
+        "allowed: a folder, repo or branch that is empty or holds this dataset; use another one, or, if the card is "
+        f"yours, let its config default name {ours.first[0]} under data_files"
+    )
+
+
+def _listed(names: Iterable[str]) -> str:
+    found = list(names)
+    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    return ", ".join(name[:100] for name in found[:_SHOWN]) + more
+
+
+def _visible(path: str) -> bool:
+    return not any(part.startswith((".", "__")) for part in path.split("/"))
+
+
+def _name(path: str) -> str:
+    return path.rsplit("/", 1)[-1]
+
+
+def _is_data(path: str) -> bool:
+    return any(suffix.lower() in (*_TABLES, *_ARCHIVES) for suffix in PurePosixPath(path).suffixes)
+
+
+def _taken_instead(ours: Ours, own: Iterable[str], found: Sequence[str]) -> list[str]:
+    """Those of `found`, none of them a table, that a loader takes for the data: many images, names of splits.
+
+    Only the names of the files count, so empty files of those names are shown to the loader itself.
+    """
+    if not found:
+        return []
+    from datasets import load_dataset_builder
+
+    with TemporaryDirectory() as work:
+        root = Path(work, "data").resolve()
+        for path in {*ours.first, *own, *found}:
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).touch()
+        try:
+            files = load_dataset_builder(str(root), cache_dir=str(Path(work, "cache"))).config.data_files or {}
+        except Exception:  # the loader raises what it likes where it can't tell what the data are
+            return list(found)
+        taken = {Path(file).relative_to(root).as_posix() for split in files.values() for file in split}
+    return [] if taken & set(ours.first) else sorted(taken)

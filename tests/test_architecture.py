@@ -19,8 +19,9 @@ ARROWS = {
     "builders": {"sources", "schema", "errors"},
     "judging": {"schema", "errors"},
     "pairing": {"schema", "errors"},
-    "hub": {"schema", "errors"},
-    "cards": {"hub", "schema", "errors"},
+    "policy": {"schema", "errors"},
+    "hub": {"policy", "schema", "errors"},
+    "cards": {"hub", "policy", "schema", "errors"},
     "training": {"builders", "schema", "errors"},
     "evaluation": {"judging", "schema", "errors"},
 }

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from huggingface_hub import constants
 
 from hf_kokoro.hub import LocalTarget
 from hf_kokoro.hub.segments import Series
@@ -37,13 +36,6 @@ main()
 """
 
 
-@pytest.fixture(autouse=True)
-def _own_caches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HF_KOKORO_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("HF_HUB_DISABLE_XET", "1")
-    monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
-
-
 @pytest.fixture
 def claude(monkeypatch: pytest.MonkeyPatch) -> Iterator[Double]:
     """The Messages API; its scores differ from answer to answer."""
@@ -51,19 +43,6 @@ def claude(monkeypatch: pytest.MonkeyPatch) -> Iterator[Double]:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", double.url)
         monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
         monkeypatch.delenv("ANTHROPIC_AUTH_TOKEN", raising=False)
-        yield double
-
-
-@pytest.fixture
-def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubDouble]:
-    """The Hub, for this process and for those it starts."""
-    with HubDouble(tmp_path / "hub") as double:
-        double.repo("user/pairs")
-        template = constants.HUGGINGFACE_CO_URL_TEMPLATE.replace(constants.ENDPOINT, double.endpoint)
-        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
-        monkeypatch.setattr(constants, "ENDPOINT", double.endpoint)
-        monkeypatch.setenv("HF_ENDPOINT", double.endpoint)
-        monkeypatch.setenv("HF_TOKEN", "hf_writes")
         yield double
 
 
@@ -212,7 +191,6 @@ def test_ctrl_c_in_the_middle_of_a_commit_lets_it_end(hub: HubDouble, tmp_path: 
     again = run(*RULE, "--append-to", "user/pairs", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
     assert on_hub(hub) == paired(tmp_path)
-    assert "nothing is waiting" in run("spool", "list", cwd=tmp_path).stdout
 
 
 def test_a_second_ctrl_c_ends_at_once_and_loses_nothing(hub: HubDouble, tmp_path: Path) -> None:
@@ -232,7 +210,6 @@ def test_a_second_ctrl_c_ends_at_once_and_loses_nothing(hub: HubDouble, tmp_path
     again = run(*RULE, "--append-to", "user/pairs", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
     assert sorted(on_hub(hub)) == sorted(paired(tmp_path))
-    assert "nothing is waiting" in run("spool", "list", cwd=tmp_path).stdout
 
 
 def test_an_append_that_fails_is_said_once_and_the_next_one_sends_its_rows(hub: HubDouble, tmp_path: Path) -> None:
@@ -241,7 +218,6 @@ def test_an_append_that_fails_is_said_once_and_the_next_one_sends_its_rows(hub: 
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("appending failed, the next append tries again") == 1
     assert on_hub(hub) == paired(tmp_path)
-    assert "nothing is waiting" in run("spool", "list", cwd=tmp_path).stdout
 
 
 def test_a_hub_that_stays_away_fails_the_command_but_not_the_scoring(hub: HubDouble, tmp_path: Path) -> None:
@@ -252,12 +228,11 @@ def test_a_hub_that_stays_away_fails_the_command_but_not_the_scoring(hub: HubDou
     assert "28 rows are not appended yet" in done.stdout
     assert "the same command again goes on" in done.stdout
     assert len(lines(tmp_path / "v.jsonl")) == VERDICTS
-    assert json.loads(run("spool", "list", "--json", cwd=tmp_path).stdout)
+    assert not (tmp_path / "cache" / "spool").exists()
     hub.faults.stop()
     again = run(*RULE, "--append-to", "user/pairs", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
     assert sorted(on_hub(hub)) == sorted(paired(tmp_path))
-    assert "nothing is waiting" in run("spool", "list", cwd=tmp_path).stdout
 
 
 def test_a_journal_is_followed_while_another_process_writes_it(claude: Double, tmp_path: Path) -> None:

@@ -208,8 +208,9 @@ class Growing:
         except Exception as error:
             # whatever it is, the scoring goes on; `finish` raises what is no error of ours
             if type(error) is not type(self.failure):
-                again = "the judging goes on" if isinstance(error, GateError) else "the next append tries again"
-                print_error(f"appending failed, {again}: {_told(error)}")
+                stopped = "stopped, the journal is not affected"
+                failed = "failed, the next append tries again"
+                print_error(f"appending {stopped if isinstance(error, GateError) else failed}: {_told(error)}")
             self.failure = error
         else:
             self.failure = None

@@ -7,6 +7,7 @@ import pytest
 from huggingface_hub import constants
 
 from ..hub.double import HubDouble
+from ..judging.judging_support import SAMPLE
 
 
 @pytest.fixture(autouse=True)
@@ -27,3 +28,12 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubDouble]:
         monkeypatch.setenv("HF_ENDPOINT", double.endpoint)
         monkeypatch.setenv("HF_TOKEN", "hf_writes")
         yield double
+
+
+@pytest.fixture
+def clean(tmp_path: Path) -> str:
+    """The sample without the telephone number in one answer, which may not go to the Hub: a file in `tmp_path`."""
+    text = Path(SAMPLE).read_text("utf-8")
+    assert text.count(" at 555-0134") == 1
+    (tmp_path / "clean.csv").write_text(text.replace(" at 555-0134", ""), "utf-8")
+    return "clean.csv"

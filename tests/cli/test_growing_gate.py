@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from csv import DictReader, DictWriter
 from pathlib import Path
 
 import pytest
@@ -10,19 +11,17 @@ import pytest
 from hf_kokoro.schema.miti_st import NOT_STATED
 
 from ..hub.double import HubDouble
-from ..judging.judging_support import SAMPLE, run
+from ..judging.judging_support import run
 
 DATA = "data/pilot.jsonl"
 MARK = "Write to ada@example.org."
 
 
 @pytest.fixture
-def judged(tmp_path: Path) -> tuple[object, ...]:
+def judged(tmp_path: Path, clean: str) -> tuple[object, ...]:
     """`judge` on the sample's texts with an address in one answer of the second question."""
-    lines = Path(SAMPLE).read_text("utf-8").splitlines(keepends=True)
-    from csv import DictReader, DictWriter
-
-    table = list(DictReader(lines))
+    with (tmp_path / clean).open(encoding="utf-8", newline="") as stream:
+        table = list(DictReader(stream))
     questions = list(dict.fromkeys(row["questionID"] for row in table))
     chosen = next(row for row in table if row["questionID"] == questions[1])
     chosen["answerText"] += f" {MARK}"
@@ -43,7 +42,10 @@ def test_judging_goes_on_and_the_next_run_with_a_choice_appends(
 ) -> None:
     done = run(*judged, "--append-to", "user/pairs", "--every", 20, cwd=tmp_path)
     assert done.returncode == 1
-    assert done.stderr.count("appending failed, the judging goes on: nothing was sent: texts may point to people") == 1
+    assert (
+        done.stderr.count("appending stopped, the journal is not affected: nothing was sent: texts may point to people")
+        == 1
+    )
     assert "rows are not appended yet: nothing was sent: texts may point to people" in done.stdout
     assert "email: 1 in 1 row" in done.stdout
     assert "the same command with one of them goes on from the journal" in done.stdout

@@ -89,11 +89,7 @@ def step_append(job: dict[str, Any]) -> float:
 
     target = HubTarget(REPO, token="hf_writes", endpoint=job["endpoint"], cache_dir=job["cache"])
     rows, limit = new_rows(), SEGMENT if job["segments"] else None
-    return timed(
-        lambda: append_rows(
-            target, rows, segment_bytes=limit, dry_run=job["warm_up"], spool=Path(job["cache"]) / "spool"
-        )
-    )
+    return timed(lambda: append_rows(target, rows, segment_bytes=limit, dry_run=job["warm_up"]))
 
 
 def step_upload_file(job: dict[str, Any]) -> float:

@@ -20,8 +20,9 @@ ARROWS = {
     "builders": {"sources", "schema", "errors"},
     "judging": {"schema", "errors"},
     "pairing": {"schema", "errors"},
-    "hub": {"core", "schema", "errors"},
-    "cards": {"hub", "schema", "errors"},
+    "policy": {"schema", "errors"},
+    "hub": {"core", "policy", "schema", "errors"},
+    "cards": {"hub", "policy", "schema", "errors"},
     "training": {"builders", "schema", "errors"},
     "evaluation": {"judging", "schema", "errors"},
 }

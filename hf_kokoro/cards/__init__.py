@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from ..policy import PrivacyError
 from .build_card import build_statistics, render_build_card
 from .front_matter import CardError, ConfigCard
 from .licences import LicenceError
-from .publish import PrivacyError, PublishOptions, PublishReport, publish
+from .publish import PublishOptions, PublishReport, publish
 from .write import CardReport, card_files, write_card
 
 __all__ = [

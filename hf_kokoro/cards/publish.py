@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -11,26 +11,23 @@ from typing import Any
 import orjson
 import pyarrow.parquet as pq
 
-from ..errors import KokoroError, UsageError
+from ..errors import UsageError
 from ..hub import Growth, append_rows, resolve_target
 from ..hub.card_counts import matches
 from ..hub.ours import Ours
 from ..hub.segments import Series
 from ..hub.target import CARD_PATH, HubOptions, Put, Target
-from ..schema.miti_st import DATA_PATH, row_id
+from ..policy import Gate
+from ..policy.gate import check_kinds
+from ..schema.miti_st import DATA_PATH
 from .check import card_problems, raise_problems
 from .check_files import config_patterns, folder_files, folder_problems, pattern_problems
 from .derived import PAIRS_PATH, UNPAIRED_PATH, parse_rows
 from .front_matter import CardError, split_card
 from .licences import LicenceError, check_may_publish
 from .miti_card import LOCAL_NAME, MITI_FIGURES
-from .privacy import KINDS, PrivacyReport, redact, scan_rows
 from .provenance import folder_sources
 from .write import card_files, read_lines, write_card
-
-
-class PrivacyError(KokoroError):
-    """Texts hold what may point to a person; the message lists rows and kinds, never the text."""
 
 
 @dataclass(frozen=True)
@@ -54,9 +51,7 @@ class PublishOptions:
         """Raise UsageError for contradictions and unknown kinds."""
         if self.public and self.private:
             raise UsageError("publish: --public and --private contradict each other; give one (default: private)")
-        for kind in self.allow:
-            if kind not in KINDS:
-                raise UsageError(f"--allow: got {kind!r}; allowed: {', '.join(KINDS)}")
+        check_kinds(self.allow)
 
 
 @dataclass(frozen=True)
@@ -82,8 +77,8 @@ def publish(
 
     A MITI-ST folder is appended to what is there (the same rows again: only the card may change), with a card
     rendered from all rows. Any other folder is copied as it is, private, if its licence allows that at all.
-    Raises LicenceError, PrivacyError, CardError (all problems listed), UsageError, TargetError; before any of
-    them nothing was sent.
+    Raises LicenceError, PrivacyError, ClaimError, RowError, CardError (all problems listed), UsageError,
+    TargetError; before any of them nothing was sent.
     """
     options = options or PublishOptions()
     options.check()
@@ -116,7 +111,6 @@ def _refuse_scripts(source: Path) -> None:
 def _publish_rows(
     source: Path, segments: Sequence[str], rows: list[dict[str, Any]], place: Target, options: PublishOptions
 ) -> PublishReport:
-    report, rows, redacted = _private_data(rows, options)
     own_card = (source / CARD_PATH).read_bytes() if (source / CARD_PATH).is_file() else None
     sent: dict[str, int] = {}
 
@@ -128,7 +122,15 @@ def _publish_rows(
         sent.update({path: len(content) for path, content in files.items()})
         return files
 
-    done = append_rows(place, rows, extra_operations=extra_files, dry_run=options.dry_run)
+    done = append_rows(
+        place,
+        rows,
+        allow=options.allow,
+        redact=options.redact,
+        strict=True,
+        extra_operations=extra_files,
+        dry_run=options.dry_run,
+    )
     revision = done.revision
     if not done.added and not options.dry_run:
         card = write_card(place, figures=options.figures)
@@ -143,39 +145,13 @@ def _publish_rows(
         revision=revision,
         files={**done.files, **sent},
         left_here=tuple(path for path in folder_files(source) if path not in published),
-        allowed_findings=tuple(report.lines(shown=0)),
-        redacted=redacted,
+        allowed_findings=tuple(line.partition(" (")[0] for line in done.findings),
+        redacted=done.redacted,
         dry_run=options.dry_run,
     )
 
 
 _GENERATED = (PAIRS_PATH, UNPAIRED_PATH, *MITI_FIGURES)
-
-
-def _private_data(
-    rows: list[dict[str, Any]], options: PublishOptions
-) -> tuple[PrivacyReport, list[dict[str, Any]], int]:
-    """What was found, the rows to send, and how many findings were replaced. Raises PrivacyError."""
-    found = scan_rows((row_id(row)[:12], row) for row in rows)
-    rest = found.without(options.allow)
-    if rest and not options.redact:
-        lines = "\n".join(f"  {line}" for line in rest.lines())
-        raise PrivacyError(
-            f"publishing stopped: texts may point to people, nothing was sent:\n{lines}\n"
-            "  rows are named by the first 12 digits of their row_id; look at them, then --redact, or --allow KIND"
-        )
-    kinds = [kind for kind in KINDS if kind not in options.allow]
-    if options.redact and rest:
-        prose = ("prompt", "chosen", "rejected", "all_answers")
-        rows = [{**row, **{key: _redacted(row[key], kinds) for key in prose if key in row}} for row in rows]
-    allowed = PrivacyReport({k: v for k, v in found.rows.items() if k in options.allow}, found.counts)
-    return allowed, rows, sum(rest.counts[kind] for kind in rest.rows)
-
-
-def _redacted(value: Any, kinds: Iterable[str]) -> Any:
-    if isinstance(value, list):
-        return [{**a, "text": redact(a["text"], kinds)} if isinstance(a, dict) and "text" in a else a for a in value]
-    return redact(value, kinds)
 
 
 def _check_rendered(files: Mapping[str, bytes], growth: Growth, own_card: bytes | None) -> None:
@@ -195,11 +171,11 @@ def _publish_files(source: Path, place: Target, options: PublishOptions) -> Publ
         _refuse_public_repo(place)
     data, _ = split_card((source / CARD_PATH).read_text("utf-8-sig"))
     wanted = _wanted_files(source, data)
-    texts = scan_rows((path, row) for path in wanted for row in _read_rows(source / path))
-    rest = texts.without(options.allow)
-    if rest:
-        lines = "\n".join(f"  {line}" for line in rest.lines())
-        raise PrivacyError(f"publishing stopped: texts may point to people, nothing was sent:\n{lines}\n  --allow KIND")
+    gate = Gate(options.allow)
+    for path in wanted:
+        for record in _read_rows(source / path):
+            gate.record(path, record)
+    gate.check()
     puts = [Put(path, (source / path).read_bytes()) for path in (CARD_PATH, *wanted)]
     revision = ""
     if not options.dry_run:
@@ -215,7 +191,7 @@ def _publish_files(source: Path, place: Target, options: PublishOptions) -> Publ
         revision=revision,
         files={path: (source / path).stat().st_size for path in (CARD_PATH, *wanted)},
         left_here=tuple(path for path in folder_files(source) if path not in (CARD_PATH, *wanted)),
-        allowed_findings=tuple(texts.lines(shown=0)),
+        allowed_findings=tuple(gate.staying.lines(shown=0)),
         dry_run=options.dry_run,
     )
 

@@ -62,9 +62,9 @@ def write_card(
     A second call without new rows changes nothing. With `check` nothing is written: `changed` says what
     would be. With `croissant` a validated croissant.json goes along; `agreement` is a report of
     `hf-kokoro agree --json`, shown in this card and all later ones. Built KokoroChat and EmplifAI folders get
-    their card from the build (`render_build_card`). Raises UsageError, CardError, LicenceError (rows that aren't MIT),
-    RowError, TargetError,
-    MissingExtraError (figures need `plots`, croissant.json needs `croissant`).
+    their card from the build (`render_build_card`). Nothing but the target's own rows goes into these files, so the
+    gate that `append_rows` and `publish` pass is not asked again. Raises UsageError, CardError, LicenceError (rows
+    that aren't MIT), RowError, TargetError, MissingExtraError (figures need `plots`, croissant.json `croissant`).
     """
     if dataset != DATASET:
         raise UsageError(f"card: got dataset {dataset!r}; allowed: {DATASET} (other cards are written by their build)")

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import UsageError
-from .console import print_error, print_json
+from .console import print_error, print_findings, print_json
+from .gate_options import Allow, Redact
 
 if TYPE_CHECKING:
     from ..hub import AppendReport
@@ -37,8 +38,11 @@ def append(
     branch: Annotated[str | None, typer.Option(help="Branch of the Hub repo; made if it is not there.")] = None,
     pr: Annotated[bool, typer.Option("--pr", help="Open a pull request instead of committing.")] = False,
     public: Annotated[bool, typer.Option("--public", help="A repo that is made now is public, not private.")] = False,
+    allow: Allow = None,
+    redact: Redact = False,
     spool: Annotated[
-        Path | None, typer.Option(help="Where rows are kept until the Hub has them (default: in the cache).")
+        Path | None,
+        typer.Option(help="Folder to keep rows in that the Hub could not take now, for `spool send` (default: none)."),
     ] = None,
     card: Annotated[
         bool | None,
@@ -62,8 +66,9 @@ def append(
     Every row is checked first, and one faulty row refuses the batch. Rows that are there already are passed
     over, so running the same command again writes nothing.
 
-    On the Hub a branch that others write to as well is no problem, and rows that can't be sent now are kept and
-    sent first by the next append (see `hf-kokoro spool`).
+    On the Hub a branch that others write to as well is no problem. When an append fails it says which rows are not
+    there; the same command again sends them. Texts that may point to people stop it before anything is sent:
+    --allow KIND, or --redact. For a folder they are only noted.
 
     With --watch rows are made from a journal instead, best against worst as `pair` makes them, while another
     process judges: after every so many verdicts, after a minute (12 looks) without one, and on Ctrl-C, which ends it.
@@ -80,6 +85,8 @@ def append(
         "branch": branch,
         "private": not public,
         "spool": spool,
+        "allow": tuple(allow or ()),
+        "redact": redact,
     }
     if watch is not None:
         if rows is not None or skip_invalid or dry_run or pr:
@@ -92,6 +99,7 @@ def append(
             min_answers=min_answers,
             every=every,
             appended=_pass_over if json_ else _print_now,
+            allow=tuple(allow or ()),
         )
         _end_watch(follow(watch, source, growing, poll_seconds, once), json_)
         return
@@ -113,7 +121,8 @@ def append(
     if json_:
         print_json(asdict(report))
     else:
-        _print(report)
+        print_report(report)
+    print_findings(report.findings, allow or ())
 
 
 def _end_watch(growing: Growing | None, as_json: bool) -> None:
@@ -130,7 +139,7 @@ def _end_watch(growing: Growing | None, as_json: bool) -> None:
 
 
 def _print_now(report: AppendReport) -> None:
-    _print(report)
+    print_report(report)
     sys.stdout.flush()
 
 
@@ -138,20 +147,21 @@ def _pass_over(report: AppendReport) -> None:
     """--json: one document at the end."""
 
 
-def _print(report: AppendReport) -> None:
+def print_report(report: AppendReport) -> None:
     """What happened, in the words of the target's owner."""
     if report.rejected:
         kept = f"; they are in {report.rejects_file}" if report.rejects_file else ""
         print(f"left out {_rows(report.rejected, 'faulty row')}{kept}")
     already = f"; {report.duplicates} were there already or came twice" if report.duplicates else ""
     if report.added:
-        former = f" (with {_rows(report.from_spool, 'row')} from the spool)" if report.from_spool else ""
         verb = "would add" if report.dry_run else "proposed" if report.pr_url else "added"
-        print(f"{verb} {_rows(report.added, 'row')} to {report.target}{former}{already}")
+        print(f"{verb} {_rows(report.added, 'row')} to {report.target}{already}")
         for line in report.preview or [f"{name}  +{size} bytes" for name, size in report.files.items()]:
             print(f"  {line}")
     else:
         print(f"nothing {'to write' if report.dry_run else 'written'}: no new rows for {report.target}{already}")
+    if report.redacted:
+        print(f"  {report.redacted} findings replaced")
     if report.pr_url:
         print(f"pull request: {report.pr_url}")
     revision = f", revision {report.revision[:12]}" if report.revision else ""

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 
 def print_error(message: str) -> None:
     """Print to stderr with the program's name in front."""
     print(f"hf-kokoro: {message}", file=sys.stderr)
+
+
+def print_findings(findings: Iterable[str], allow: Iterable[str]) -> None:
+    """Say what may point to people and stays in the rows: what was allowed, and what `publish` will ask about."""
+    kinds = set(allow)
+    unasked = [line for line in findings if line.partition(":")[0] not in kinds]
+    for line in findings:
+        if line not in unasked:
+            print(f"  allowed: {line}", file=sys.stderr)
+    if unasked:
+        print(f"note: texts may point to people: {'; '.join(unasked)}; `publish` will ask", file=sys.stderr)
 
 
 def print_json(report: Any) -> None:

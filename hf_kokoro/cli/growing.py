@@ -6,14 +6,15 @@ target passes over the rows that it has, so a flush may be repeated at any time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from threading import Thread
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from ..errors import KokoroError, UsageError
-from .console import print_error
+from ..policy import GateError, PrivacyError
+from .console import print_error, print_findings
 
 if TYPE_CHECKING:
     from ..hub import AppendReport, ExtraFiles, Growth
@@ -34,10 +35,12 @@ class Append(Protocol):
 
 
 def appender(to: str, path: str, card: bool | None = None, **options: Any) -> Append:
-    """Appends to `to`, the card renewed in the same commit. Raises UsageError now if `to` can't be meant."""
+    """Appends to `to`, the card renewed in the same commit. Raises UsageError now for what can't be meant."""
     from ..hub import append_rows, resolve_target
     from ..hub.target import HubOptions
+    from ..policy.gate import check_kinds
 
+    check_kinds(options.get("allow", ()))
     resolve_target(to, HubOptions(options.get("branch"), private=options.get("private", True)))
     hook = card_hook(to, path, card)
 
@@ -87,6 +90,7 @@ class Growing:
         min_answers: int = 3,
         every: int = 50,
         appended: Callable[[AppendReport], None] = lambda report: None,
+        allow: Sequence[str] = (),
     ) -> None:
         from ..judging import text_sha256
 
@@ -95,6 +99,7 @@ class Growing:
         self.added = self.appends = 0
         self.last: AppendReport | None = None
         self._source, self._append, self._appended = source, append, appended
+        self._allow, self._noted = allow, False
         self._judge_model, self._min_answers = judge_model, min_answers
         self._questions = [(text_sha256(question.prompt), question) for question in chat.questions]
         self._offset = 0
@@ -173,7 +178,7 @@ class Growing:
         """What came of it, and how to go on if rows are still waiting."""
         if self.failure is not None:
             rows = f"{self.waiting} rows are not appended yet" if self.waiting else "appending failed"
-            return f"{rows}: {self.failure}; the same command again goes on from the journal"
+            return f"{rows}: {_told(self.failure)}{_next_step(self.failure)}"
         if self.last is None:
             return "nothing to append: no question is complete yet"
         state = f"{self.last.target} has {self.last.rows_total} rows, revision {self.last.revision[:12]}"
@@ -202,8 +207,10 @@ class Growing:
                 self._take(self._append(self._rows, patience=patience))
         except Exception as error:
             # whatever it is, the scoring goes on; `finish` raises what is no error of ours
-            if self.failure is None:
-                print_error(f"appending failed, the next append tries again: {error}")
+            if type(error) is not type(self.failure):
+                stopped = "stopped, the journal is not affected"
+                failed = "failed, the next append tries again"
+                print_error(f"appending {stopped if isinstance(error, GateError) else failed}: {_told(error)}")
             self.failure = error
         else:
             self.failure = None
@@ -231,10 +238,21 @@ class Growing:
         self.added += report.added
         self.appends += bool(report.added)
         self._appended(report)
+        if report.findings and not self._noted:
+            self._noted = True
+            print_findings(report.findings, self._allow)
 
 
 def while_judging(
-    journal: Path, source: str, chat: CounselChat, judges: Iterable[Any], min_answers: int, to: str, every: int
+    journal: Path,
+    source: str,
+    chat: CounselChat,
+    judges: Iterable[Any],
+    min_answers: int,
+    to: str,
+    every: int,
+    allow: Sequence[str] = (),
+    redact: bool = False,
 ) -> Growing:
     """For `judge --append-to`. Raises UsageError for several judges: a dataset's rows are one judge's."""
     from ..schema.miti_st import DATA_PATH
@@ -247,11 +265,23 @@ def while_judging(
         journal,
         source,
         chat,
-        appender(to, DATA_PATH),
+        appender(to, DATA_PATH, allow=allow, redact=redact),
         judge_model=tags[0],
         min_answers=min_answers,
         every=every,
+        allow=allow,
     )
+
+
+def _told(error: Exception) -> str:
+    """An error without its advice to repeat the command, which is given here."""
+    return str(error.args[0]) if getattr(error, "unsent", "") else str(error)
+
+
+def _next_step(error: Exception) -> str:
+    if isinstance(error, PrivacyError):
+        return "; the same command with one of them goes on from the journal"
+    return "" if isinstance(error, GateError) else "; the same command again goes on from the journal"
 
 
 def _brief() -> Patience:

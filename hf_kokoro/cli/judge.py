@@ -10,6 +10,7 @@ import typer
 
 from ..errors import KokoroError, UsageError
 from .console import print_json
+from .gate_options import Allow, Redact
 
 
 def judge(
@@ -43,6 +44,8 @@ def judge(
         str | None, typer.Option(help="Grow this dataset meanwhile: ./folder, user/repo[@branch] or a Hub address.")
     ] = None,
     every: Annotated[int, typer.Option(min=1, help="--append-to: append after so many new verdicts.")] = 50,
+    allow: Allow = None,
+    redact: Redact = False,
     json_: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Score every answer of every question with enough answers, each alone, and journal each verdict at once.
@@ -53,7 +56,8 @@ def judge(
 
     With --append-to the rows of complete questions (best against worst, as `pair` makes them) are appended while
     the scoring goes on, and once more at the end or on Ctrl-C; rows that are there already are passed over. A
-    target that can't be reached doesn't stop the scoring; the same command again sends what is left.
+    target that can't be reached doesn't stop the scoring; the same command again sends what is left. Texts that may
+    point to people don't leave for the Hub: --allow KIND or --redact, in this run or in the next.
 
     Example: hf-kokoro judge --source counsel_chat.csv --judge rule --journal verdicts.jsonl
     """
@@ -63,10 +67,16 @@ def judge(
     from .judge_runs import ClaudeSettings, print_estimate, print_reports, run_judges, stopped_at_once
 
     _check_retry(retry or [])
+    if (allow or redact) and append_to is None:
+        raise UsageError("--allow and --redact are for --append-to: without it nothing leaves but what the judge reads")
     settings = ClaudeSettings(model, concurrency, batch, poll_seconds, max_usd, prices)
     judges = settings.judges(judge, repeat)
     chat = join.load_source(source)
-    growing = while_judging(journal, source, chat, judges, min_answers, append_to, every) if append_to else None
+    growing = (
+        while_judging(journal, source, chat, judges, min_answers, append_to, every, tuple(allow or ()), redact)
+        if append_to
+        else None
+    )
     questions = join.judged_questions(chat, min_answers)
     items = join.drawn(join.items_of(questions), sample, seed)
     found: dict[str, Any] = {

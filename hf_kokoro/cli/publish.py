@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from .console import print_json
+from .gate_options import Allow, Redact
 
 
 def publish(
@@ -23,10 +24,8 @@ def publish(
             help="With --private: I hold a licence for sources that may not be published.",
         ),
     ] = False,
-    allow: Annotated[
-        list[str] | None, typer.Option(help="Kind of private data that may stay: email, phone, url, digits, name.")
-    ] = None,
-    redact: Annotated[bool, typer.Option("--redact", help="Replace findings by [kind] in what is sent.")] = False,
+    allow: Allow = None,
+    redact: Redact = False,
     figures: Annotated[bool, typer.Option(help="Draw the figures too (needs the extra 'plots').")] = True,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything and send nothing.")] = False,
     json_: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,

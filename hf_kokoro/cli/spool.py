@@ -1,32 +1,37 @@
-"""`hf-kokoro spool`: rows that an append could not send yet."""
+"""`hf-kokoro spool`: rows that an append with --spool could not send."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from .console import print_json, print_table
+from .console import print_error, print_findings, print_json, print_table
+from .gate_options import Allow, Redact
 
-if TYPE_CHECKING:
-    from ..hub.spool import Spool
+app = typer.Typer(
+    help="Rows that an append with --spool could not send: look at them, send them, or drop them. "
+    "(Older versions filled the folder `spool` in their cache; give that folder.)",
+    no_args_is_help=True,
+)
 
-app = typer.Typer(help="Rows that an append could not send yet: look at them, or drop them.", no_args_is_help=True)
-
-_Folder = Annotated[Path | None, typer.Option("--spool", help="The spool's folder (default: in the cache).")]
+_Folder = Annotated[Path, typer.Argument(help="The spool's folder.")]
 
 
 @app.command("list")
 def list_entries(
-    folder: _Folder = None,
+    folder: _Folder,
     json_: Annotated[bool, typer.Option("--json", help="Print the entries as JSON.")] = False,
 ) -> None:
-    """List what is waiting: the next append to the same target sends it first.
+    """List what is waiting; nothing sends it but `spool send`.
 
-    Example: hf-kokoro spool list
+    Example: hf-kokoro spool list ./waiting
     """
-    spool = _spool(folder)
+    from ..hub.spool import Spool
+
+    spool = Spool(folder)
     entries = spool.entries()
     if json_:
         print_json(
@@ -54,31 +59,84 @@ def list_entries(
 
 
 @app.command()
+def send(
+    folders: Annotated[list[Path], typer.Argument(help="Folders of spools.")],
+    ids: Annotated[list[str] | None, typer.Option("--entry", help="Only this entry of one folder; repeatable.")] = None,
+    allow: Allow = None,
+    redact: Redact = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be added and change nothing.")] = False,
+    segment_bytes: Annotated[int | None, typer.Option(min=1, help="As for `append`.")] = None,
+    card: Annotated[
+        bool | None,
+        typer.Option("--card/--no-card", help="Renew the card in the same commit (default: if `card` wrote it)."),
+    ] = None,
+    json_: Annotated[bool, typer.Option("--json", help="Print the reports as JSON.")] = False,
+) -> None:
+    """Append what is waiting to where it was to go, and drop what arrived; texts are checked as by `append`.
+
+    Rows that arrived meanwhile are passed over. A repo that must be made is made private.
+
+    Example: hf-kokoro spool send ./waiting --dry-run
+    """
+    from functools import partial
+
+    from ..errors import UsageError
+    from ..hub import AppendReport, SendError, send_spooled
+    from .append import print_report
+    from .growing import card_hook
+
+    if ids and len(folders) > 1:
+        raise UsageError(f"--entry: got {len(folders)} folders; give the one that holds it")
+
+    def print_now(report: AppendReport) -> None:
+        if not json_:
+            print_report(report)
+        print_findings(report.findings, allow or ())
+
+    sent: list[AppendReport] = []
+    failed = False
+    for folder in folders:
+        try:
+            reports = send_spooled(
+                folder,
+                ids=ids or (),
+                allow=tuple(allow or ()),
+                redact=redact,
+                dry_run=dry_run,
+                segment_bytes=segment_bytes,
+                extra_operations=partial(card_hook, wanted=card),
+                done=print_now,
+            )
+        except SendError as error:
+            reports, failed = error.reports, True
+            print_error(f"{folder}: {error}")
+        sent += reports
+        if not reports and not failed and not json_:
+            print(f"nothing is waiting in {folder}")
+    if json_:
+        print_json([asdict(report) for report in sent])
+    if failed:
+        raise typer.Exit(1)
+
+
+@app.command()
 def drop(
+    folder: _Folder,
     ids: Annotated[list[str] | None, typer.Argument(help="Entries to drop, as `spool list` names them.")] = None,
     all_: Annotated[bool, typer.Option("--all", help="Drop everything that is not being sent now.")] = False,
-    folder: _Folder = None,
 ) -> None:
     """Forget rows that are waiting. They are not in the target, and will not be sent.
 
-    Example: hf-kokoro spool drop 20260101T120000-1a2b3c4d
+    Example: hf-kokoro spool drop ./waiting 20260101T120000-1a2b3c4d
     """
     from ..errors import UsageError
+    from ..hub.spool import Spool
 
-    spool = _spool(folder)
-    entries = {entry.id: entry for entry in spool.entries()}
-    unknown = sorted(set(ids or []) - set(entries))
-    if unknown or not (ids or all_):
-        named = f"no entry {', '.join(unknown)}" if unknown else "nothing to drop was named"
-        raise UsageError(f"{named} in {spool.folder}; `hf-kokoro spool list` shows the entries")
-    chosen = [entry for entry in entries.values() if all_ or entry.id in (ids or [])]
+    spool = Spool(folder)
+    if not (ids or all_):
+        raise UsageError(f"nothing to drop was named; `hf-kokoro spool list {folder}` shows the entries")
+    chosen = spool.entries() if all_ else spool.chosen(ids or [])
     dropped = [entry for entry in chosen if spool.drop_unheld(entry)]
     print(f"dropped {len(dropped)} of {len(chosen)}, {sum(entry.rows for entry in dropped)} rows")
     if len(dropped) < len(chosen):
-        print("the others are being sent by a running append")
-
-
-def _spool(folder: Path | None) -> Spool:
-    from ..hub.spool import Spool, default_spool
-
-    return Spool(folder) if folder is not None else default_spool()
+        print("the others are being sent by another process")

@@ -8,6 +8,7 @@ from .growth import ExtraFiles, Growth
 from .local import LocalTarget
 from .patience import Patience
 from .remote import HubTarget
+from .sending import SendError, send_spooled
 from .spool import Spool
 from .target import Target, resolve_target
 
@@ -19,9 +20,11 @@ __all__ = [
     "HubTarget",
     "LocalTarget",
     "Patience",
+    "SendError",
     "Spool",
     "Target",
     "append_rows",
     "audit",
     "resolve_target",
+    "send_spooled",
 ]

@@ -2,27 +2,28 @@
 
 Check the rows, then: pin a revision, prove the bytes there, drop what is already in them, commit old bytes +
 new lines on top of that revision, read back. If somebody else was faster, or the outcome isn't known, start
-again from the newest revision: rows that turn out to be there are not sent twice.
+again from the newest revision: rows that turn out to be there are not sent twice. So whoever holds the rows (a
+file, a journal) may send them again at any time; nothing is kept here unless the caller names a spool.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 
+from ..policy import Gate
 from ..schema.miti_st import DATA_PATH
-from .batch import Batch, NewRow, Rows, read_batch, refuse_if_faulty, write_rejects
-from .errors import CommitRace, TargetError
+from .batch import NewRow, Rows, read_batch, refuse_if_faulty, write_rejects
+from .errors import AppendFailed, OutcomeUnknown, RateLimited, TargetError, VerifyError
 from .growth import ExtraFiles
 from .ours import Ours
 from .patience import Patience, Tries
 from .plan import Plan, plan_append
 from .preview import describe_changes
 from .segments import Series
-from .spool import Spool, default_spool
+from .spool import Spool
 from .target import Commit, HubOptions, Snapshot, Target, resolve_target
 
 
@@ -33,7 +34,8 @@ class AppendReport:
     `revision` is the target's newest revision after it ("" if there is none). `duplicates` counts rows that
     were there already or came twice. `bytes_sent` and `bytes_received` are body bytes of the Hub's client (for
     a folder: the bytes of the new lines, and 0). `files` maps data files to the bytes they grew by.
-    `from_spool` counts rows of former runs that were sent along; `preview` is what a dry run would change.
+    `findings` says, a line a kind, what in the texts may point to people and stays in them (on the Hub: because
+    it was allowed); `redacted` counts what was replaced. `preview` is what a dry run would change.
     """
 
     added: int
@@ -49,7 +51,8 @@ class AppendReport:
     rejects_file: str | None = None
     dry_run: bool = False
     pr_url: str | None = None
-    from_spool: int = 0
+    findings: Sequence[str] = ()
+    redacted: int = 0
     preview: Sequence[str] = ()
 
 
@@ -58,6 +61,9 @@ def append_rows(
     rows: Rows,
     path: str = DATA_PATH,
     *,
+    allow: Iterable[str] = (),
+    redact: bool = False,
+    strict: bool = False,
     skip_invalid: bool = False,
     rejects: str | PathLike[str] = "rejects.jsonl",
     dry_run: bool = False,
@@ -79,21 +85,32 @@ def append_rows(
     `segment_bytes` a file that would grow past that size is sealed and the next segment begun.
     `extra_operations` may add files (the card) to the same commit.
 
-    On the Hub: `branch`, `pr`, `private` (for a repo that doesn't exist yet) and `token`. Rows are kept in
-    the folder `spool` until they are known to be there; the next run sends what a former one could not.
+    Nothing leaves for the Hub whose texts may point to people: `allow` names kinds (email, phone, url, digits,
+    name) that may stay, `redact` replaces the others by `[kind]`. In a folder findings are only reported, unless
+    `strict`.
 
-    Raises RowError (all faults listed), ForeignData, BaseFormatError, HistoryError, AccessError, AppendFailed or another
-    TargetError; then nothing in the target was changed, unless it is a VerifyError.
+    On the Hub: `branch`, `pr`, `private` (for a repo that doesn't exist yet) and `token`. A failed append says how
+    many rows are not there, or that it isn't known; the same call again sends what is missing. With a folder
+    `spool` the rows are kept there as well once it was given up for a reason that may pass; `send_spooled` (or
+    `hf-kokoro spool send`) sends them, no other append does.
+
+    Raises RowError (all faults listed), PrivacyError, ClaimError (rows that don't state their source and licence),
+    ForeignData, BaseFormatError, HistoryError, AccessError, AppendFailed or another TargetError; then nothing in the target was
+    changed, unless it is a VerifyError.
     """
     place = resolve_target(target, HubOptions(branch, token, pr, private))
     series = Series(path)
-    batch = read_batch(rows)
+    gate = Gate(allow, redact=redact, stops=place.remote or strict)
+    batch = read_batch(rows, gate)
     if not skip_invalid:
         refuse_if_faulty(batch)
+    gate.check()
     rejects_file = write_rejects(batch, Path(rejects)) if batch.rejects and not dry_run else None
     sent, received = place.traffic.sent, place.traffic.received
     run = _Run(place, series, segment_bytes, message, extra_operations, patience or place.patience)
-    outcome = run.preview(batch) if dry_run else run.append(batch, _spool_for(place, spool))
+    # a folder is written by this process: there is nothing that may pass
+    kept_in = Spool(Path(spool)) if spool is not None and place.remote else None
+    outcome = run.preview(batch.rows) if dry_run else run.append(batch.rows, kept_in)
     return AppendReport(
         added=outcome.added,
         duplicates=outcome.duplicates + batch.repeats,
@@ -108,16 +125,10 @@ def append_rows(
         rejects_file=str(rejects_file) if rejects_file else None,
         dry_run=dry_run,
         pr_url=outcome.commit.pr_url,
-        from_spool=outcome.from_spool,
+        findings=tuple(gate.staying.lines()),
+        redacted=gate.redacted,
         preview=outcome.preview,
     )
-
-
-def _spool_for(place: Target, folder: str | PathLike[str] | None) -> Spool | None:
-    # a folder is written by this process: there is no way on which rows could be lost
-    if not place.remote:
-        return None
-    return Spool(Path(folder)) if folder is not None else default_spool()
 
 
 @dataclass(frozen=True)
@@ -128,8 +139,27 @@ class _Outcome:
     rows_total: int
     attempts: int
     files: Mapping[str, int]
-    from_spool: int = 0
     preview: Sequence[str] = ()
+
+
+@dataclass
+class _Way:
+    """How far an append came: the last plan, and the rows that may have arrived though no reply said so."""
+
+    plan: Plan | None = None
+    in_doubt: frozenset[bytes] = frozenset()
+
+    def unsent(self, rows: int) -> str:
+        """Which of the rows are not there, and what sends them."""
+        if not rows:
+            return ""
+        if self.in_doubt:
+            what = f"it is not known whether {_rows(len(self.in_doubt))} arrived"
+        elif self.plan is not None:
+            what = f"{_rows(self.plan.added)} {'is' if self.plan.added == 1 else 'are'} not there"
+        else:
+            what = f"nothing of {_rows(rows)} was sent"
+        return f"{what}: the same command again sends what is missing and passes over what is there"
 
 
 @dataclass(frozen=True)
@@ -147,39 +177,38 @@ class _Run:
     def ours(self) -> Ours:
         return Ours.growing(self.series, DATA_PATH)
 
-    def preview(self, batch: Batch) -> _Outcome:
+    def preview(self, rows: Sequence[NewRow]) -> _Outcome:
         """What `append` would do now, without doing it."""
         with self.target.exclusive(self.ours, readonly=True):
             base = self.target.snapshot(self.series, self.ours, readonly=True)
-            plan = self._plan(base, batch.rows, readonly=True)
+            plan = self._plan(base, rows, readonly=True)
             preview = describe_changes(base, plan.changes, plan.rows)
             return replace(_outcome(plan, Commit(base.revision), frozenset(), 0), preview=preview)
 
-    def append(self, batch: Batch, spool: Spool | None) -> _Outcome:
-        if spool is None:
-            return self._until_done(batch.rows, Tries(self.patience))
-        with ExitStack() as stack:
-            entries = spool.take(self.target.route, self.series.path)
-            for entry in entries:
-                stack.callback(spool.release, entry)
-            former = {row.id: row for entry in entries for row in entry.read()}
-            new = [row for row in batch.rows if row.id not in former]
-            if new:
-                entries.append(spool.put(self.target.name, self.target.route, self.series.path, new))
-                stack.callback(spool.release, entries[-1])
-            try:
-                outcome = self._until_done([*former.values(), *new], Tries(self.patience))
-            except TargetError as error:
-                error.kept = f"unsent rows are kept in {spool.folder}; the next append sends them first"
-                raise
-            for entry in entries:
-                spool.drop(entry)
-            repeats = len(batch.rows) - len(new)
-            return replace(outcome, duplicates=outcome.duplicates + repeats, from_spool=len(former))
+    def append(self, rows: Sequence[NewRow], spool: Spool | None) -> _Outcome:
+        """Until the rows are there; or the error says which are not, and an AppendFailed leaves them in the spool."""
+        way = _Way()
+        try:
+            outcome = self._until_done(rows, way)
+        except TargetError as error:
+            error.unsent = way.unsent(len(rows))
+            if spool is not None and rows and isinstance(error, AppendFailed):
+                error.unsent += f"; {self._keep(rows, spool)}"
+            raise
+        if spool is not None:
+            spool.forget(self.target.route, self.series.path, {row.id for row in rows})
+        return outcome
 
-    def _until_done(self, rows: Sequence[NewRow], tries: Tries) -> _Outcome:
+    def _keep(self, rows: Sequence[NewRow], spool: Spool) -> str:
+        try:
+            spool.keep(self.target.name, self.target.route, self.series.path, rows)
+        except OSError as error:
+            return f"{spool.folder}: they could not be kept there ({error.strerror})"
+        return f"they are kept in {spool.folder}: `hf-kokoro spool send {spool.folder}` sends them as well"
+
+    def _until_done(self, rows: Sequence[NewRow], way: _Way) -> _Outcome:
         """Try until the rows are there, or Tries has enough."""
-        in_doubt: frozenset[bytes] = frozenset()
+        tries = Tries(self.patience)
         while True:
             tries.begin()
             plan, head = None, None
@@ -187,17 +216,17 @@ class _Run:
                 with self.target.exclusive(self.ours):
                     base = self.target.snapshot(self.series, self.ours)
                     head = base.revision
-                    plan = self._plan(base, rows)
+                    way.plan = plan = self._plan(base, rows)
                     commit = Commit(base.revision)
                     if plan.changes:
                         commit = self.target.commit(base, plan.changes, self._message(plan))
-                return _outcome(plan, commit, in_doubt, tries.attempts)
+                return _outcome(plan, commit, way.in_doubt, tries.attempts)
             except TargetError as error:
+                # these may have arrived though no reply said so; if they are there next time, they are ours
+                if plan is not None and isinstance(error, OutcomeUnknown | RateLimited | VerifyError):
+                    way.in_doubt |= plan.new
                 if not error.retryable:
                     raise
-                if plan is not None and not isinstance(error, CommitRace):
-                    # these may have arrived though no reply said so; if they are there next time, they are ours
-                    in_doubt |= plan.new
                 tries.after(error, head)
 
     def _plan(self, base: Snapshot, rows: Sequence[NewRow], *, readonly: bool = False) -> Plan:
@@ -211,7 +240,11 @@ class _Run:
         )
 
     def _message(self, plan: Plan) -> str:
-        return self.message or f"Add {plan.added} row{'s' if plan.added != 1 else ''} to {self.series.path}"
+        return self.message or f"Add {_rows(plan.added)} to {self.series.path}"
+
+
+def _rows(count: int) -> str:
+    return f"{count} row{'s' if count != 1 else ''}"
 
 
 def _outcome(plan: Plan, commit: Commit, in_doubt: frozenset[bytes], attempts: int) -> _Outcome:

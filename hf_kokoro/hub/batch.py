@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import Fault, Faults, RowError, SourceError, UsageError, describe
+from ..policy import Gate
 from ..schema.miti_st import row_faults, row_id, row_line
 from . import lines
 from .atomic import write_atomically
@@ -37,26 +38,43 @@ class Batch:
     faults: Faults = field(default_factory=Faults)
 
 
-def read_batch(rows: Rows) -> Batch:
-    """Check rows given as mappings, or as the path of a JSON Lines file."""
-    batch, seen = Batch(), set()
+def read_batch(rows: Rows, gate: Gate) -> Batch:
+    """Check rows given as mappings, or as the path of a JSON Lines file; valid ones pass the gate, each once.
+
+    What the gate replaced is checked again, and its row id is that of the row as it is sent.
+    """
+    batch = Batch()
+    came: set[str] = set()
+    sent: set[bytes] = set()
     for where, raw, value in _incoming(rows):
-        faults = [value] if isinstance(value, Fault) else row_faults(value, where)
-        line = b"" if faults else row_line(value).encode()
-        if len(line) > lines.MAX_LINE:
-            faults = [Fault(where, "", f"a row of {len(line)} bytes", f"at most {lines.MAX_LINE} bytes")]
-        if faults:
-            batch.faults.extend(faults)
+        new: NewRow | list[Fault] = [value] if isinstance(value, Fault) else row_faults(value, where)
+        if not new:
+            identity = row_id(value)
+            if identity in came:
+                batch.repeats += 1
+                continue
+            came.add(identity)
+            new = _gated(value, where, gate)
+        if isinstance(new, list):
+            batch.faults.extend(new)
             batch.rejects.append(raw if raw is not None else _as_line(value))
-            continue
-        assert isinstance(value, dict)
-        identity = bytes.fromhex(row_id(value))
-        if identity in seen:
+        elif new.id in sent:
             batch.repeats += 1
         else:
-            seen.add(identity)
-            batch.rows.append(NewRow(identity, line))
+            sent.add(new.id)
+            batch.rows.append(new)
     return batch
+
+
+def _gated(value: dict[str, Any], where: str, gate: Gate) -> NewRow | list[Fault]:
+    """A valid row as it leaves the gate, or what is wrong with it then."""
+    row = gate.row(value)
+    if row is not value and (faults := row_faults(row, where)):
+        return faults
+    line = row_line(row).encode()
+    if len(line) > lines.MAX_LINE:
+        return [Fault(where, "", f"a row of {len(line)} bytes", f"at most {lines.MAX_LINE} bytes")]
+    return NewRow(bytes.fromhex(row_id(row)), line)
 
 
 def refuse_if_faulty(batch: Batch) -> None:

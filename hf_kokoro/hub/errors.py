@@ -6,12 +6,12 @@ from ..errors import KokoroError
 
 
 class TargetError(KokoroError):
-    """The target can't be used as asked; nothing was changed. `kept` says where unsent rows are."""
+    """The target can't be used as asked; nothing was changed. `unsent` says which rows of an append are not there."""
 
-    kept = ""
+    unsent = ""
 
     def __str__(self) -> str:
-        return super().__str__() + (f"; {self.kept}" if self.kept else "")
+        return super().__str__() + (f"; {self.unsent}" if self.unsent else "")
 
 
 class LockedError(TargetError):
@@ -73,4 +73,4 @@ class AccessError(TargetError):
 
 
 class AppendFailed(TargetError):
-    """The tries or the time are used up; the rows that were not sent are in the spool."""
+    """The tries or the time are used up, always by errors that may pass: the same rows may be sent again."""

@@ -30,7 +30,7 @@ Fetch = Callable[[str, int], Iterator[bytes]]
 
 
 def cache_root() -> Path:
-    """Where mirrors and the spool live: `HF_KOKORO_CACHE`, else `hf-kokoro` in `HF_HOME`."""
+    """Where mirrors live: `HF_KOKORO_CACHE`, else `hf-kokoro` in `HF_HOME`."""
     given = os.environ.get("HF_KOKORO_CACHE")
     return Path(given).expanduser() if given else Path(constants.HF_HOME) / "hf-kokoro"
 

@@ -29,6 +29,8 @@ from .target import CARD_PATH, MANIFEST_PATH, Change, Commit, FileInfo, Grow, Re
 _T = TypeVar("_T")
 _TYPE = "dataset"
 _PULL_REQUESTS_LOOKED_AT = 20
+PROPOSE = "propose to"
+"""How the route of a target begins whose appends are pull requests."""
 
 
 class HubTarget:
@@ -58,7 +60,7 @@ class HubTarget:
         self.name = f"hf://datasets/{repo_id}" + ("" if branch == "main" else f"@{branch}")
         self.traffic, self.patience = Traffic(), patience or Patience()
         self._api = HfApi(endpoint=endpoint, token=token)
-        way = "propose to" if pr else "commit to"
+        way = PROPOSE if pr else "commit to"
         self.route = f"{way} {self._api.endpoint}/datasets/{repo_id}@{branch}"
         self._token, self._lock_seconds, self._read_seconds = token, lock_seconds, read_seconds
         root = Path(cache_dir) if cache_dir is not None else cache_root()
@@ -286,8 +288,8 @@ class HubTarget:
             if info is None or not same:
                 got = f"{info.size} other bytes" if info else "no file"
                 raise VerifyError(
-                    f"{self.name}: commit {revision[:12]} was accepted, but {path} reads back as {got}; the rows "
-                    "are kept in the spool; look at that commit on the Hub before the next append"
+                    f"{self.name}: commit {revision[:12]} was accepted, but {path} reads back as {got}; "
+                    "look at that commit on the Hub before the next append"
                 )
             found[path] = info
         return found

@@ -1,34 +1,35 @@
-"""Rows on their way: on disk before the first byte leaves, until the target is known to hold them.
+"""Rows that an append gave up on though they may pass later, in a folder that its caller named.
 
-One entry is one batch: a header line (target, path, number of rows, time) and the rows. A process holds a
-lock on its entries; the lock dies with it, so what a killed process left is taken up by the next one. Names
-of entries are times and random letters, and only the owner can read them.
+One entry is one batch: a header line (target, path, number of rows, time) and the rows as they were to be sent. No
+append sends them: `send_spooled` does. A process holds a lock on the entries that it is sending; the lock dies
+with it. Names of entries are times and random letters, and only the owner can read them.
 """
 
 from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from ..errors import SourceError
+from ..errors import SourceError, UsageError
 from ..schema.miti_st import row_id
 from .atomic import make_folders, sync_folder, write_atomically
 from .batch import NewRow
 from .lines import parse_object
-from .mirror import cache_root
 
 
 @dataclass
 class SpoolEntry:
     """One batch in the spool. `held` is True while a process (this one or another) is sending it.
 
-    `target` is for people; `route` (`Target.route`) tells which appends may send it.
+    `target` and `route` are `Target.name` and `Target.route` of where the rows were to go ("?" and "" in a file
+    that is no entry).
     """
 
     file: Path
@@ -46,20 +47,17 @@ class SpoolEntry:
         return self.file.stem
 
     def read(self) -> list[NewRow]:
-        """The rows. Raises SourceError if somebody edited the entry."""
+        """The rows. Raises SourceError if somebody edited the entry, or it is none."""
         try:
+            if not self.route:
+                raise ValueError
             lines = self.file.read_bytes().splitlines(keepends=True)[1:]
             return [NewRow(bytes.fromhex(row_id(parse_object(line))), line) for line in lines]
         except (OSError, ValueError):
             raise SourceError(
                 f"{self.file}: this spool entry can't be read; mend it, or drop it with "
-                f"`hf-kokoro spool drop {self.id}`"
+                f"`hf-kokoro spool drop {self.file.parent} {self.id}`"
             ) from None
-
-
-def default_spool() -> Spool:
-    """The spool in the cache folder of this user."""
-    return Spool(cache_root() / "spool")
 
 
 class Spool:
@@ -68,30 +66,44 @@ class Spool:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def put(self, target: str, route: str, path: str, rows: Sequence[NewRow]) -> SpoolEntry:
-        """Write a batch, durably, and hold it."""
+    def keep(self, target: str, route: str, path: str, rows: Sequence[NewRow]) -> None:
+        """Write a batch, durably, without the rows that wait for that file by that route already."""
+        there = {row.id for _, waiting in self._waiting(route, path) for row in waiting}
+        new = [row for row in rows if row.id not in there]
+        if new:
+            self._write(target, route, path, new)
+
+    def _write(self, target: str, route: str, path: str, rows: Sequence[NewRow]) -> None:
         make_folders(self.folder)
         self.folder.chmod(0o700)
         now = datetime.now(UTC)
         file = self.folder / f"{now:%Y%m%dT%H%M%S%f}-{uuid.uuid4().hex[:8]}.jsonl"
         created_at = now.isoformat(timespec="seconds")
         header = {"target": target, "route": route, "path": path, "rows": len(rows), "created_at": created_at}
-        lock = _lock(file)
-        lock.acquire()
         content = json.dumps(header).encode() + b"\n" + b"".join(row.line for row in rows)
         write_atomically(file, content, 0o600)
-        return SpoolEntry(file, target, route, path, len(rows), created_at, len(content), True, lock)
 
-    def take(self, route: str, path: str) -> list[SpoolEntry]:
-        """Entries for that file by that route that no living process holds, oldest first; they are held from now on."""
-        taken = []
+    def forget(self, route: str, path: str, arrived: Collection[bytes]) -> None:
+        """Drop the entries for that file by that route all of whose rows (by id) are there now."""
+        for entry, waiting in self._waiting(route, path):
+            if all(row.id in arrived for row in waiting):
+                self.drop_unheld(entry)
+
+    def _waiting(self, route: str, path: str) -> Iterator[tuple[SpoolEntry, list[NewRow]]]:
+        """Entries for that file by that route and their rows; one that can't be read is passed over."""
         for entry in self._entries():
-            if entry.route == route and entry.path == path and _acquire(entry):
-                if entry.file.exists():
-                    taken.append(entry)
-                else:  # its owner finished between our look and our lock
-                    self.release(entry)
-        return taken
+            if entry.route == route and entry.path == path:
+                with suppress(SourceError):
+                    yield entry, entry.read()
+
+    def hold(self, entry: SpoolEntry) -> bool:
+        """Keep other processes from sending or dropping an entry; False if one is at it, or it is gone."""
+        if not _acquire(entry):
+            return False
+        if not entry.file.exists():  # its owner finished between our look and our lock
+            self.release(entry)
+            return False
+        return True
 
     def entries(self) -> list[SpoolEntry]:
         """Everything in the spool, oldest first."""
@@ -103,6 +115,15 @@ class Spool:
             entry.held = not free
             found.append(entry)
         return found
+
+    def chosen(self, ids: Collection[str]) -> list[SpoolEntry]:
+        """The entries of those ids. Raises UsageError if there is no such one."""
+        found = {entry.id: entry for entry in self.entries()}
+        if unknown := sorted(set(ids) - set(found)):
+            raise UsageError(
+                f"no entry {', '.join(unknown)} in {self.folder}; `hf-kokoro spool list {self.folder}` shows them"
+            )
+        return [entry for entry in found.values() if entry.id in ids]
 
     def drop(self, entry: SpoolEntry) -> None:
         """Forget a batch: it was sent, or isn't wanted any more."""
@@ -118,7 +139,7 @@ class Spool:
         return True
 
     def release(self, entry: SpoolEntry) -> None:
-        """Let go of an entry; if its rows are still there the next run sends them."""
+        """Let go of an entry."""
         if entry.lock is not None:
             entry.lock.release()
             entry.lock = None

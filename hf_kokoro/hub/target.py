@@ -102,10 +102,10 @@ class Target(Protocol):
     name: str
     """How the target is named in reports and messages."""
     route: str
-    """What two appends have in common that may send each other's spooled rows: server, repo, branch, and whether
-    they commit or propose."""
+    """Where rows go and how, to find it again for spooled rows: server, repo, branch, and whether appends commit or
+    propose."""
     remote: bool
-    """True if rows can be stuck on this side (then they are kept in the spool)."""
+    """True if rows leave this machine: the gate stops them, and they can be stuck on this side."""
     traffic: Traffic
     patience: Patience
     """How long reading and appending are tried again."""

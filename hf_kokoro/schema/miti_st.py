@@ -26,6 +26,8 @@ VERSION = "1.0.0"
 RUBRIC = "MITI-ST v1"
 SOURCE_DATASET = "nbertagnolli/counsel-chat"
 LICENSE = "MIT"
+NOT_STATED = "not stated"
+"""Value of `source_dataset` or `license` where nobody said; such rows never leave for the Hub."""
 HUB_ID = "AgenticCommons/counsel-chat-miti-st-dpo"
 DATA_PATH = "data/pilot.jsonl"
 LINE_LIMIT = 256 << 20

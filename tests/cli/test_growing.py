@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from huggingface_hub import constants
 
 from hf_kokoro.hub import LocalTarget
 from hf_kokoro.hub.segments import Series
@@ -24,6 +23,7 @@ from ..judging.judging_support import KEY, ROOT, SAMPLE, Done, run
 
 DATA = "data/pilot.jsonl"
 RULE = ("judge", "--source", SAMPLE, "--judge", "rule", "--journal", "v.jsonl")
+CLEAN = ("judge", "--source", "clean.csv", "--judge", "rule", "--journal", "v.jsonl")
 CLAUDE = ("judge", "--source", SAMPLE, "--judge", "claude", "--journal", "v.jsonl", "--concurrency", 4)
 VERDICTS = 108
 """Answers of the sample (107, and a blank one): 28 questions with three or more."""
@@ -37,13 +37,6 @@ main()
 """
 
 
-@pytest.fixture(autouse=True)
-def _own_caches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HF_KOKORO_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("HF_HUB_DISABLE_XET", "1")
-    monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
-
-
 @pytest.fixture
 def claude(monkeypatch: pytest.MonkeyPatch) -> Iterator[Double]:
     """The Messages API; its scores differ from answer to answer."""
@@ -51,19 +44,6 @@ def claude(monkeypatch: pytest.MonkeyPatch) -> Iterator[Double]:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", double.url)
         monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
         monkeypatch.delenv("ANTHROPIC_AUTH_TOKEN", raising=False)
-        yield double
-
-
-@pytest.fixture
-def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubDouble]:
-    """The Hub, for this process and for those it starts."""
-    with HubDouble(tmp_path / "hub") as double:
-        double.repo("user/pairs")
-        template = constants.HUGGINGFACE_CO_URL_TEMPLATE.replace(constants.ENDPOINT, double.endpoint)
-        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
-        monkeypatch.setattr(constants, "ENDPOINT", double.endpoint)
-        monkeypatch.setenv("HF_ENDPOINT", double.endpoint)
-        monkeypatch.setenv("HF_TOKEN", "hf_writes")
         yield double
 
 
@@ -199,26 +179,27 @@ def test_ctrl_c_appends_what_is_complete_and_the_next_run_finishes(claude: Doubl
     assert sorted(lines(tmp_path / "pairs" / DATA)) == sorted(paired(tmp_path))
 
 
+@pytest.mark.usefixtures("clean")
 def test_ctrl_c_in_the_middle_of_a_commit_lets_it_end(hub: HubDouble, tmp_path: Path) -> None:
     held = Delay(threading.Event())
     hub.faults.script("POST", "/commit/", held)
-    process = start(*RULE, "--append-to", "user/pairs", "--every", 30, cwd=tmp_path)
+    process = start(*CLEAN, "--append-to", "user/pairs", "--every", 30, cwd=tmp_path)
     assert held.arrived.wait(60)
     process.send_signal(signal.SIGINT)
     held.event.set()
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130, said
     assert 0 < len(on_hub(hub)) < 28
-    again = run(*RULE, "--append-to", "user/pairs", cwd=tmp_path)
+    again = run(*CLEAN, "--append-to", "user/pairs", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
     assert on_hub(hub) == paired(tmp_path)
-    assert "nothing is waiting" in run("spool", "list", cwd=tmp_path).stdout
 
 
+@pytest.mark.usefixtures("clean")
 def test_a_second_ctrl_c_ends_at_once_and_loses_nothing(hub: HubDouble, tmp_path: Path) -> None:
     held = Delay(threading.Event())
     hub.faults.script("POST", "/commit/", held)
-    process = start(*RULE, "--append-to", "user/pairs", "--every", 30, cwd=tmp_path)
+    process = start(*CLEAN, "--append-to", "user/pairs", "--every", 30, cwd=tmp_path)
     assert held.arrived.wait(60)
 
     def ended() -> bool:
@@ -229,35 +210,34 @@ def test_a_second_ctrl_c_ends_at_once_and_loses_nothing(hub: HubDouble, tmp_path
     process.communicate()
     assert on_hub(hub) == []
     held.event.set()
-    again = run(*RULE, "--append-to", "user/pairs", cwd=tmp_path)
+    again = run(*CLEAN, "--append-to", "user/pairs", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
     assert sorted(on_hub(hub)) == sorted(paired(tmp_path))
-    assert "nothing is waiting" in run("spool", "list", cwd=tmp_path).stdout
 
 
+@pytest.mark.usefixtures("clean")
 def test_an_append_that_fails_is_said_once_and_the_next_one_sends_its_rows(hub: HubDouble, tmp_path: Path) -> None:
     hub.faults.script("POST", "/commit/", Status(403))
-    done = run(*RULE, "--append-to", "user/pairs", "--every", 20, cwd=tmp_path)
+    done = run(*CLEAN, "--append-to", "user/pairs", "--every", 20, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("appending failed, the next append tries again") == 1
     assert on_hub(hub) == paired(tmp_path)
-    assert "nothing is waiting" in run("spool", "list", cwd=tmp_path).stdout
 
 
+@pytest.mark.usefixtures("clean")
 def test_a_hub_that_stays_away_fails_the_command_but_not_the_scoring(hub: HubDouble, tmp_path: Path) -> None:
     hub.faults.script("POST", "/commit/", *[Status(403)] * 50)
-    done = run(*RULE, "--append-to", "user/pairs", "--every", 20, cwd=tmp_path)
+    done = run(*CLEAN, "--append-to", "user/pairs", "--every", 20, cwd=tmp_path)
     assert done.returncode == 1
     assert done.stderr.count("appending failed") == 1
     assert "28 rows are not appended yet" in done.stdout
     assert "the same command again goes on" in done.stdout
     assert len(lines(tmp_path / "v.jsonl")) == VERDICTS
-    assert json.loads(run("spool", "list", "--json", cwd=tmp_path).stdout)
+    assert not (tmp_path / "cache" / "spool").exists()
     hub.faults.stop()
-    again = run(*RULE, "--append-to", "user/pairs", cwd=tmp_path)
+    again = run(*CLEAN, "--append-to", "user/pairs", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
     assert sorted(on_hub(hub)) == sorted(paired(tmp_path))
-    assert "nothing is waiting" in run("spool", "list", cwd=tmp_path).stdout
 
 
 def test_a_journal_is_followed_while_another_process_writes_it(claude: Double, tmp_path: Path) -> None:

@@ -52,6 +52,13 @@ def rows(*numbers: int) -> list[dict[str, Any]]:
     return [row(number) for number in numbers]
 
 
+def private(number: int) -> dict[str, Any]:
+    """A valid row with an e-mail address in its chosen answer."""
+    text = json.dumps(row(number)).replace("what would you", "write to ada@example.org; what would you")
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
 def changed(number: int, **values: Any) -> dict[str, Any]:
     """A row with some keys set to other values, or left out (`...`)."""
     other = copy.deepcopy(row(number))

@@ -68,7 +68,6 @@ def _start(hub: HubDouble, folder: Path, writer: int, appends: int, machines: in
         "token": "hf_writes",
         "endpoint": hub.endpoint,
         "cache": str(folder / "machines" / str(writer % machines)),
-        "spool": str(folder / "spools" / str(writer)),
         "batches": [[writer * 1000 + append] for append in range(appends)],
         "seed": writer,
     }
@@ -105,8 +104,6 @@ def _check(hub: HubDouble, folder: Path, expected: int, result: Soaked) -> None:
     twice = [number for number, count in seen.items() if count > 1]
     if twice or len(seen) != expected:
         result.problems.append(f"{len(seen)} of {expected} rows, {len(twice)} of them more than once")
-    if list(folder.glob("spools/*/*.jsonl")):
-        result.problems.append("rows are left in a spool")
     target = HubTarget("user/soak", token="hf_reads", endpoint=hub.endpoint, cache_dir=folder / "auditor")
     report = audit(target)
     if not report.ok or report.rows != expected:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -15,7 +16,7 @@ from huggingface_hub import constants
 from hf_kokoro.cli import main
 
 from .double import HubDouble, Status
-from .rows import changed, row
+from .rows import changed, numbers, private, row
 
 DATA = "data/pilot.jsonl"
 Run = Callable[..., str]
@@ -104,8 +105,11 @@ def test_bad_usage_exits_with_2(run: Run, tmp_path: Path) -> None:
     run("append", source, "--to", "./pairs", "--pr", code=2)
     run("append", source, "--to", "./pairs", "--segment-bytes", "0", code=2)
     run("append", source, "--to", "hf://models/user/x", code=2)
-    run("spool", "drop", code=2)
-    run("spool", "drop", "unknown", code=2)
+    run("spool", "list", code=2)
+    run("spool", "send", code=2)
+    run("spool", "drop", "./waiting", code=2)
+    run("spool", "drop", "./waiting", "unknown", code=2)
+    run("append", source, "--to", "./pairs", "--allow", "fax", code=2)
 
 
 def test_append_to_the_hub_with_dry_run_pull_request_branch_and_audit(run: Run, hub: HubDouble, tmp_path: Path) -> None:
@@ -123,28 +127,101 @@ def test_append_to_the_hub_with_dry_run_pull_request_branch_and_audit(run: Run, 
     assert not hub.store.repos["user/new"].private
 
 
+def away(hub: HubDouble) -> None:
+    """A wait that is longer than the patience of an append: it gives up at once, and may pass."""
+    hub.faults.script("POST", "/commit/", Status(429, {"Retry-After": "7200"}))
+
+
 def test_spool_is_listed_sent_and_dropped(run: Run, hub: HubDouble, tmp_path: Path) -> None:
-    assert run("spool", "list").startswith("nothing is waiting in ")
+    assert run("spool", "list", "./waiting").startswith("nothing is waiting in ")
+    assert run("spool", "send", "./waiting").startswith("nothing is waiting in ")
+    source = write_rows(tmp_path / "rows.jsonl", row(1), row(2))
+    to = ("--to", "user/pairs", "--spool", "./waiting")
+    away(hub)
+    said = run("append", source, *to, code=1)
+    assert "it is not known whether 2 rows arrived: the same command again" in said
+    assert "`hf-kokoro spool send waiting`" in said
+    entry = json.loads(run("spool", "list", "./waiting", "--json"))[0]
+    assert (entry["target"], entry["rows"], entry["being_sent"]) == ("hf://datasets/user/pairs", 2, False)
+    assert entry["id"] in run("spool", "list", "./waiting")
+    other = write_rows(tmp_path / "other.jsonl", row(3))
+    assert run("append", other, *to).startswith("added 1 row to hf://datasets/user/pairs\n")
+    assert run("spool", "send", "./waiting", "--dry-run").startswith("would add 2 rows to hf://datasets/user/pairs\n")
+    assert run("spool", "send", "./waiting").startswith("added 2 rows to hf://datasets/user/pairs\n")
+    assert numbers(hub.repo().read(DATA)) == [3, 1, 2]
+    away(hub)
+    run("append", write_rows(tmp_path / "more.jsonl", row(4)), *to, code=1)
+    waiting = json.loads(run("spool", "list", "./waiting", "--json"))[0]["id"]
+    assert run("spool", "drop", "./waiting", waiting) == "dropped 1 of 1, 1 rows\n"
+    assert json.loads(run("spool", "list", "./waiting", "--json")) == []
+
+
+def test_a_failed_append_is_mended_by_the_same_command(run: Run, hub: HubDouble, tmp_path: Path) -> None:
     source = write_rows(tmp_path / "rows.jsonl", row(1), row(2))
     hub.faults.script("POST", "/commit/", Status(403))
     said = run("append", source, "--to", "user/pairs", code=1)
     assert "Write access to contents" in said
-    assert str(tmp_path / "cache" / "spool") in said
-    entry = json.loads(run("spool", "list", "--json"))[0]
-    assert (entry["target"], entry["rows"], entry["being_sent"]) == ("hf://datasets/user/pairs", 2, False)
-    assert entry["id"] in run("spool", "list")
-    other = write_rows(tmp_path / "other.jsonl", row(3))
-    assert run("append", other, "--to", "user/pairs").startswith(
-        "added 3 rows to hf://datasets/user/pairs (with 2 rows"
-    )
-    hub.faults.script("POST", "/commit/", Status(403))
-    run("append", write_rows(tmp_path / "more.jsonl", row(4)), "--to", "user/pairs", code=1)
-    waiting = json.loads(run("spool", "list", "--json"))[0]["id"]
-    assert run("spool", "drop", waiting) == "dropped 1 of 1, 1 rows\n"
-    assert json.loads(run("spool", "list", "--json")) == []
+    assert "2 rows are not there: the same command again sends what is missing" in said
+    assert not (tmp_path / "cache" / "spool").exists()
+    assert run("append", source, "--to", "user/pairs").startswith("added 2 rows")
 
 
-@pytest.mark.parametrize("verb", [("append",), ("audit",), ("spool", "list"), ("spool", "drop")])
+def test_spool_send_asks_for_private_data_again_and_renews_the_card(run: Run, hub: HubDouble, tmp_path: Path) -> None:
+    run("append", write_rows(tmp_path / "one.jsonl", row(1)), "--to", "user/pairs")
+    run("card", "user/pairs", "--no-figures")
+    source = write_rows(tmp_path / "rows.jsonl", private(2))
+    away(hub)
+    run("append", source, "--to", "user/pairs", "--spool", "./waiting", "--allow", "email", code=1)
+    refused = run("spool", "send", "./waiting", code=1)
+    assert "email: 1 in 1 row" in refused
+    assert "ada@" not in refused
+    assert numbers(hub.repo().read(DATA)) == [1]
+    said = run("spool", "send", "./waiting", "--redact")
+    assert "  1 findings replaced\n" in said
+    assert b"ada@" not in hub.repo().read(DATA)
+    run("card", "user/pairs", "--check", "--no-figures")
+
+
+@pytest.mark.parametrize("how", [(), ("--dry-run",), ("--pr",), ("--branch", "side")], ids=" ".join)
+def test_append_sends_nothing_private_to_the_hub_unless_told(
+    run: Run, hub: HubDouble, tmp_path: Path, how: tuple[str, ...]
+) -> None:
+    source = write_rows(tmp_path / "rows.jsonl", row(1), private(2))
+    said = run("append", source, "--to", "user/new", *how, code=1)
+    assert "nothing was sent" in said
+    assert "email: 1 in 1 row" in said
+    assert "--redact" in said
+    assert "ada@" not in said
+    assert hub.seen == []
+    told = run("append", source, "--to", "user/new", *how, "--redact")
+    assert "2 rows to hf://datasets/user/new" in told.splitlines()[0]
+    assert "  1 findings replaced" in told
+    assert not any(b"ada@" in blob.read_bytes() for blob in hub.store.folder.iterdir())
+
+
+def test_a_folder_takes_private_data_and_the_verb_notes_it(
+    run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = write_rows(tmp_path / "rows.jsonl", row(1), private(2))
+    report = json.loads(run("append", source, "--to", "./pairs", "--json"))
+    assert [line.partition(" (")[0] for line in report["findings"]] == ["email: 1 in 1 row"]
+    monkeypatch.setattr(sys, "argv", ["hf-kokoro", "append", source, "--to", "./other"])
+    main_once()
+    noted = capsys.readouterr().err
+    assert noted.startswith("note: texts may point to people: email: 1 in 1 row (")
+    assert noted.endswith("; `publish` will ask\n")
+    assert noted.count("\n") == 1
+    run("append", source, "--to", "./third", "--redact")
+    assert b"[email]" in (tmp_path / "third" / DATA).read_bytes()
+    assert b"ada@" not in (tmp_path / "third" / DATA).read_bytes()
+
+
+def main_once() -> None:
+    with contextlib.suppress(SystemExit):
+        main()
+
+
+@pytest.mark.parametrize("verb", [("append",), ("audit",), ("spool", "list"), ("spool", "send"), ("spool", "drop")])
 def test_help_has_a_worked_example(run: Run, verb: tuple[str, ...]) -> None:
     assert f"Example: hf-kokoro {' '.join(verb)}" in run(*verb, "--help")
 

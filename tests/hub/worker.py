@@ -65,7 +65,6 @@ def main() -> None:
             target,
             rows,
             segment_bytes=job.get("segment_bytes"),
-            spool=job.get("spool"),
             extra_operations=(lambda growth: {"README.md": f"# {growth.rows_total} rows\n".encode()})
             if job.get("card")
             else None,

@@ -1,4 +1,4 @@
-"""What may point to a person in texts about to be published: found by kind, reported by row, never quoted.
+"""What may point to a person in texts about to leave: found by kind, reported by row, never quoted.
 
 Public help lines are no private data. The check is a net with holes: it finds patterns, not people.
 """
@@ -43,6 +43,22 @@ class PrivacyReport:
     counts: Counter[str] = field(default_factory=Counter)
     help_lines: int = 0
 
+    def add(self, row_id: str, row: Mapping[str, Any]) -> set[str]:
+        """Look through every text of a row; gives the kinds found in it."""
+        kinds: set[str] = set()
+        for text in set(_texts(row)):
+            for kind, _, _ in scan_text(text):
+                if kind == "help line":
+                    self.help_lines += 1
+                else:
+                    self.counts[kind] += 1
+                    kinds.add(kind)
+        for kind in kinds:
+            places = self.rows.setdefault(kind, [])
+            if places[-1:] != [row_id]:
+                places.append(row_id)
+        return kinds
+
     def without(self, allowed: Iterable[str]) -> PrivacyReport:
         """The report without the kinds that the caller allows."""
         kept = {kind: rows for kind, rows in self.rows.items() if kind not in set(allowed)}
@@ -53,7 +69,7 @@ class PrivacyReport:
 
     def lines(self, shown: int = LINES_SHOWN) -> Iterator[str]:
         """One line a kind: how many, and in which rows (the first `shown`)."""
-        for kind, rows in self.rows.items():
+        for kind, rows in sorted(self.rows.items(), key=lambda item: KINDS.index(item[0])):
             more = f" and {len(rows) - shown} more" if len(rows) > shown else ""
             named = f" ({', '.join(rows[:shown])}{more})" if shown else ""
             yield f"{kind}: {self.counts[kind]} in {len(rows)} row{'s' if len(rows) != 1 else ''}{named}"
@@ -87,20 +103,15 @@ def scan_rows(rows: Iterable[tuple[str, Mapping[str, Any]]]) -> PrivacyReport:
     """Look through every text of every (row id, row)."""
     report = PrivacyReport()
     for row_id, row in rows:
-        for text in set(_texts(row)):
-            for kind, _, _ in scan_text(text):
-                if kind == "help line":
-                    report.help_lines += 1
-                    continue
-                report.counts[kind] += 1
-                places = report.rows.setdefault(kind, [])
-                if not places or places[-1] != row_id:
-                    places.append(row_id)
+        report.add(row_id, row)
     return report
 
 
 def redact(value: Any, kinds: Iterable[str] = KINDS) -> Any:
-    """The same value with every finding replaced by `[kind]`; equal texts stay equal, help lines stay."""
+    """The same value with every finding replaced by `[kind]`; equal texts stay equal, help lines stay.
+
+    Looks where `scan_rows` looks: keys that hold no prose (ids, names of models and datasets) stay as they are.
+    """
     wanted = set(kinds)
     if isinstance(value, str):
         for kind, start, end in sorted(scan_text(value), key=lambda found: found[1], reverse=True):
@@ -108,7 +119,7 @@ def redact(value: Any, kinds: Iterable[str] = KINDS) -> Any:
                 value = f"{value[:start]}[{kind}]{value[end:]}"
         return value
     if isinstance(value, Mapping):
-        return {key: redact(item, wanted) for key, item in value.items()}
+        return {key: item if key in _NOT_PROSE else redact(item, wanted) for key, item in value.items()}
     if isinstance(value, list):
         return [redact(item, wanted) for item in value]
     return value

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hf_kokoro.cards.help_lines import HELP_LINES, is_help_line
-from hf_kokoro.cards.privacy import KINDS, redact, scan_rows, scan_text
+from hf_kokoro.policy.help_lines import HELP_LINES, is_help_line
+from hf_kokoro.policy.private_data import KINDS, redact, scan_rows, scan_text
 
 
 def kinds(text: str) -> list[str]:

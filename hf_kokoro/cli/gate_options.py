@@ -1,0 +1,13 @@
+"""The options of every verb that can commit rows to the Hub."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+Allow = Annotated[
+    list[str] | None,
+    typer.Option(help="Kind of private data that may stay: email, phone, url, digits, name; repeatable."),
+]
+Redact = Annotated[bool, typer.Option("--redact", help="Replace other findings by [kind] in what is sent.")]

@@ -1,0 +1,7 @@
+"""What may leave this machine: the one gate before every way to the Hub, and what it looks for."""
+
+from __future__ import annotations
+
+from .gate import ClaimError, Gate, GateError, PrivacyError
+
+__all__ = ["ClaimError", "Gate", "GateError", "PrivacyError"]

@@ -1,0 +1,96 @@
+"""The gate before every Hub commit of rows: private data, and what is said of where rows are from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ..errors import KokoroError, UsageError
+from ..schema.miti_st import NOT_STATED, row_id
+from .private_data import KINDS, LINES_SHOWN, PrivacyReport, redact
+
+_ID_SHOWN = 12
+_CLAIMS = ("source_dataset", "license")
+
+
+class GateError(KokoroError):
+    """Rows may not leave as they are; nothing was sent."""
+
+
+class PrivacyError(GateError):
+    """Texts hold what may point to a person; the message lists rows and kinds, never the text."""
+
+
+class ClaimError(GateError):
+    """Rows don't say which dataset or licence they are of."""
+
+
+def check_kinds(allow: Iterable[str]) -> frozenset[str]:
+    """The kinds of private data that may stay. Raises UsageError for an unknown one."""
+    kinds = frozenset(allow)
+    for kind in sorted(kinds - set(KINDS)):
+        raise UsageError(f"--allow: got {kind!r}; allowed: {', '.join(KINDS)}")
+    return kinds
+
+
+class Gate:
+    """Takes the valid rows of one batch, one by one; `check` then says whether they may leave.
+
+    `allow`: kinds of private data that may stay. `redact`: other findings are replaced by `[kind]`, before row
+    ids are computed. Without `stops` (a local folder) nothing is refused, only reported. Raises UsageError for
+    an unknown kind.
+    """
+
+    def __init__(self, allow: Iterable[str] = (), *, redact: bool = False, stops: bool = True) -> None:
+        self._allow, self._redact, self._stops = check_kinds(allow), redact, stops
+        self._replaced = frozenset(KINDS) - self._allow
+        self._found = PrivacyReport()
+        self._fixed = False
+        self._unstated: list[str] = []
+
+    def row(self, row: dict[str, Any]) -> dict[str, Any]:
+        """Look at a MITI-ST row; gives the row to send."""
+        name = row_id(row)[:_ID_SHOWN]
+        self._look_at_claims(name, row)
+        kinds = self._found.add(name, row)
+        return redact(row, self._replaced) if self._redact and kinds & self._replaced else row
+
+    def record(self, where: str, record: Mapping[str, Any]) -> None:
+        """Look at a record of a file that is sent as it is, so that nothing can be replaced in it."""
+        self._fixed = True
+        self._look_at_claims(where, record)
+        self._found.add(where, record)
+
+    def _look_at_claims(self, name: str, row: Mapping[str, Any]) -> None:
+        if NOT_STATED in (row.get(key) for key in _CLAIMS) and self._unstated[-1:] != [name]:
+            self._unstated.append(name)
+
+    def check(self) -> None:
+        """Raise ClaimError or PrivacyError, naming the rows, if what came by may not leave."""
+        if not self._stops:
+            return
+        if self._unstated:
+            count, more = len(self._unstated), len(self._unstated) - LINES_SHOWN
+            named = ", ".join(self._unstated[:LINES_SHOWN]) + (f" and {more} more" if more > 0 else "")
+            raise ClaimError(
+                f"nothing was sent: {' or '.join(_CLAIMS)} is {NOT_STATED!r} in {count} row{'s' if count != 1 else ''} "
+                f"({named}); say them when the rows are made: `hf-kokoro pair … --source-dataset NAME --license MIT`"
+            )
+        rest = self._found.without(self._allow)
+        if rest and (self._fixed or not self._redact):
+            lines = "\n".join(f"  {line}" for line in rest.lines())
+            step = "--allow KIND" if self._fixed else "--redact (redact=True), or --allow KIND (allow=[KIND])"
+            named = "" if self._fixed else f"rows are named by the first {_ID_SHOWN} digits of their row_id; "
+            raise PrivacyError(
+                f"nothing was sent: texts may point to people:\n{lines}\n  {named}look at them, then {step}"
+            )
+
+    @property
+    def staying(self) -> PrivacyReport:
+        """Findings that stay in what is sent: those allowed, and in a folder all that were not replaced."""
+        return self._found.without(self._replaced) if self._redact else self._found
+
+    @property
+    def redacted(self) -> int:
+        """Findings that were replaced."""
+        return sum(self._found.without(self._allow).counts.values()) if self._redact else 0

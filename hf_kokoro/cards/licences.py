@@ -62,7 +62,7 @@ LICENCES: dict[str, Licence] = dict(
 SOURCES: dict[str, str] = {
     miti_st.SOURCE_DATASET: miti_st.LICENSE.lower(),
     miti_st.HUB_ID: miti_st.LICENSE.lower(),
-    "hf-kokoro/sample": miti_st.LICENSE.lower(),
+    miti_st.SAMPLE_DATASET: miti_st.LICENSE.lower(),
     kokorochat.HUB_ID: kokorochat.LICENSE_ID,
     "UEC-InabaLab/MultilingualKokoroChat": kokorochat.LICENSE_ID,
     "EmplifAI": "unknown",

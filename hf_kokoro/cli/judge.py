@@ -10,6 +10,7 @@ import typer
 
 from ..errors import KokoroError, UsageError
 from .console import print_json
+from .row_stamps import LICENSE_HELP, SOURCE_DATASET_HELP
 
 
 def judge(
@@ -43,6 +44,8 @@ def judge(
         str | None, typer.Option(help="Grow this dataset meanwhile: ./folder, user/repo or hf://datasets/user/repo.")
     ] = None,
     every: Annotated[int, typer.Option(min=1, help="--append-to: append after so many new verdicts.")] = 50,
+    source_dataset: Annotated[str | None, typer.Option(help=f"--append-to: {SOURCE_DATASET_HELP}")] = None,
+    license_: Annotated[str | None, typer.Option("--license", help=f"--append-to: {LICENSE_HELP}")] = None,
     json_: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Score every answer of every question with enough answers, each alone, and journal each verdict at once.
@@ -61,12 +64,16 @@ def judge(
     from . import verdict_join as join
     from .growing import while_judging
     from .judge_runs import ClaudeSettings, print_estimate, print_reports, run_judges, stopped_at_once
+    from .row_stamps import stamp_of
 
     _check_retry(retry or [])
     settings = ClaudeSettings(model, concurrency, batch, poll_seconds, max_usd, prices)
     judges = settings.judges(judge, repeat)
     chat = join.load_source(source)
-    growing = while_judging(journal, source, chat, judges, min_answers, append_to, every) if append_to else None
+    if not append_to and (source_dataset is not None or license_ is not None):
+        raise UsageError("--source-dataset and --license are for --append-to; `pair` has them too")
+    stamp = stamp_of(chat, source_dataset, license_)
+    growing = while_judging(journal, stamp, chat, judges, min_answers, append_to, every) if append_to else None
     questions = join.judged_questions(chat, min_answers)
     items = join.drawn(join.items_of(questions), sample, seed)
     found: dict[str, Any] = {
@@ -83,6 +90,7 @@ def judge(
         if dry_run:
             print_estimate(judges, items, book, batch, found, json_)
             return
+        found["verdicts_not_used"] = join.not_used(chat, book.statuses)
         join.write_origin(journal, source, chat)
         with growing or nullcontext():
             reports = run_judges(judges, items, book, settings, limit, retry or [], repeat, growing)

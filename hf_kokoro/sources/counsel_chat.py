@@ -15,13 +15,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..errors import Fault, Faults, SourceError, describe
+from ..schema.miti_st import SAMPLE_DATASET, SOURCE_DATASET
 from .cells import TableRow
+from .editions import COUNSEL_CHAT
 from .files import open_source
 from .tables import SUFFIXES, is_table, read_table
 
 REQUIRED_COLUMNS = ("questionID", "questionTitle", "questionText", "therapistInfo", "answerText")
 OPTIONAL_COLUMNS = ("questionLink", "topic", "therapistURL", "upvotes", "views")
 
+_SAMPLE = Path(__file__).resolve().parents[1] / "samples" / "counsel_chat.csv"
 _WHOLE = re.compile(r"\d{1,18}\Z", re.ASCII)
 
 
@@ -59,6 +62,8 @@ class CounselChat:
     ignored_columns: tuple[str, ...]
     ignored_files: tuple[str, ...]
     digest: str
+    edition: str = ""
+    """Whose bytes these are, all of them: upstream's Hub id, or the bundled sample's name; "" for any others."""
 
     @property
     def answers(self) -> int:
@@ -87,6 +92,7 @@ def read_counsel_chat(source: str | Path) -> CounselChat:
         ignored_columns=tuple(sorted(reading.ignored_columns)),
         ignored_files=tuple(reading.ignored_files),
         digest=grouping.digest(),
+        edition=reading.edition,
     )
 
 
@@ -118,6 +124,11 @@ class _Reading:
     path: Path
     ignored_columns: set[str] = field(default_factory=set)
     ignored_files: list[str] = field(default_factory=list)
+    editions: set[str] = field(default_factory=set)
+
+    @property
+    def edition(self) -> str:
+        return next(iter(self.editions)) if len(self.editions) == 1 else ""
 
     def rows(self, faults: Faults) -> Iterator[TableRow]:
         files = open_source(self.path)
@@ -125,6 +136,7 @@ class _Reading:
         tables = 0
         for name, data in files.members(accept=is_table):
             tables += 1
+            self.editions.add(_edition(data))
             # UTF-8 only: as CP932 the curly quotes of a Windows-1252 file would turn into kanji unnoticed
             yield from self._checked(read_table(name, data, faults, fallback=None), faults)
         if not tables:
@@ -142,6 +154,12 @@ class _Reading:
                 continue
             self.ignored_columns.update(row.cells.keys() - {*REQUIRED_COLUMNS, *OPTIONAL_COLUMNS})
             yield row
+
+
+def _edition(data: bytes) -> str:
+    if any(file.holds(data) for file in COUNSEL_CHAT):
+        return SOURCE_DATASET
+    return SAMPLE_DATASET if len(data) == _SAMPLE.stat().st_size and data == _SAMPLE.read_bytes() else ""
 
 
 def _parse(row: TableRow, faults: Faults) -> tuple[_Head, Answer]:

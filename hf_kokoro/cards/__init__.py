@@ -5,6 +5,7 @@ from __future__ import annotations
 from .build_card import build_statistics, render_build_card
 from .front_matter import CardError, ConfigCard
 from .licences import LicenceError
+from .origins import origins_of
 from .publish import PrivacyError, PublishOptions, PublishReport, publish
 from .write import CardReport, card_files, write_card
 
@@ -18,6 +19,7 @@ __all__ = [
     "PublishReport",
     "build_statistics",
     "card_files",
+    "origins_of",
     "publish",
     "render_build_card",
     "write_card",

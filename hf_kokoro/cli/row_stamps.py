@@ -1,4 +1,4 @@
-"""What rows state of their origin: upstream's name and licence for upstream's own bytes, else what the owner declares."""
+"""What rows state of their origin: upstream's name and licence for upstream's own bytes, else what is declared."""
 
 from __future__ import annotations
 

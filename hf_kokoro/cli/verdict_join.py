@@ -18,8 +18,8 @@ from ..judging import Item, Judge, Verdict, no_answer, read_journal, text_sha256
 from ..judging.agreement import AnswerKey
 from ..judging.bias import ScoredAnswer
 from ..judging.judge import AsyncJudge
-from ..pairing import Candidate, CandidateSet, Pair
 from ..judging.verdicts import VerdictKey
+from ..pairing import Candidate, CandidateSet, Pair
 from ..schema.miti_st import SOURCE_DATASET
 from ..sources.counsel_chat import CounselChat, Question, read_counsel_chat
 from ..sources.hub import local_source, origin

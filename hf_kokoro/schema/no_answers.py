@@ -51,7 +51,9 @@ NOTICES = frozenset(
 )
 """Folded texts that a forum leaves where something was taken away, with or without a full stop."""
 
-BRACKETED = frozenset("empty|blank|missing|redacted|no content|no text|no message|unavailable|空白|不明".split("|"))
+BRACKETED = frozenset(
+    {"empty", "blank", "missing", "redacted", "no content", "no text", "no message", "unavailable", "空白", "不明"}
+)
 """Words that are placeholders only in brackets: alone they may be an answer."""
 
 _BRACKETS = "[](){}<>「」『』【】〔〕〈〉《》"
@@ -84,8 +86,9 @@ def is_placeholder(text: str) -> bool:
 
 
 def _says_something(char: str) -> bool:
-    # the long-vowel mark counts as a letter, but alone it is a dash
-    return unicodedata.category(char)[0] in "LN" and char != "ー"
+    category = unicodedata.category(char)
+    # the long-vowel mark counts as a letter, but alone it is a dash; half a surrogate pair is a broken text
+    return (category[0] in "LN" and char != "ー") or category == "Cs"
 
 
 def _folded(text: str) -> str:

@@ -12,13 +12,15 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
-from ..errors import Fault, Faults, SourceError, describe
+from ..errors import Fault, Faults, describe
 from ..schema.miti_st import SAMPLE_DATASET, SOURCE_DATASET
 from .cells import TableRow
 from .editions import COUNSEL_CHAT
-from .files import open_source
+from .files import SourceFiles, open_source
+from .no_rows import no_rows
 from .tables import SUFFIXES, is_table, read_table
 
 REQUIRED_COLUMNS = ("questionID", "questionTitle", "questionText", "therapistInfo", "answerText")
@@ -85,7 +87,7 @@ def read_counsel_chat(source: str | Path) -> CounselChat:
     hint = "nothing was read; mend these and run again (README, 'bad input')"
     faults.raise_if_any(f"counsel-chat table {Path(source).name}", hint=hint)
     if not grouping.heads:
-        raise SourceError(f"{Path(source).name}: a header without a single answer; get the table again")
+        raise no_rows(reading.files, f"answers under {', '.join(REQUIRED_COLUMNS)}", "get the table again")
     return CounselChat(
         questions=tuple(grouping.questions()),
         duplicates=grouping.duplicates,
@@ -130,8 +132,12 @@ class _Reading:
     def edition(self) -> str:
         return next(iter(self.editions)) if len(self.editions) == 1 else ""
 
+    @cached_property
+    def files(self) -> SourceFiles:
+        return open_source(self.path)
+
     def rows(self, faults: Faults) -> Iterator[TableRow]:
-        files = open_source(self.path)
+        files = self.files
         self.ignored_files = [name for name in files.names() if not is_table(name)]
         tables = 0
         for name, data in files.members(accept=is_table):
@@ -140,7 +146,9 @@ class _Reading:
             # UTF-8 only: as CP932 the curly quotes of a Windows-1252 file would turn into kanji unnoticed
             yield from self._checked(read_table(name, data, faults, fallback=None), faults)
         if not tables:
-            raise SourceError(f"{self.path.name}: holds no table; readable are {', '.join(SUFFIXES)}")
+            raise no_rows(
+                files, f"a table ({', '.join(SUFFIXES)})", "give counsel-chat's, or save yours as one of these"
+            )
 
     def _checked(self, rows: Iterator[TableRow], faults: Faults) -> Iterator[TableRow]:
         for number, row in enumerate(rows):

@@ -25,15 +25,15 @@ KOKOROCHAT = Edition(6589, 125_856_078, "f25a6712f67bbf3efbc196473c6094de8d42dae
 
 @dataclass(frozen=True)
 class PinnedFile:
-    """One upstream file: its base name, bytes, and the sha256 of its content."""
+    """One upstream file: its base name, its size in bytes, and the sha256 of its content."""
 
     name: str
-    bytes: int
+    size: int
     sha256: str
 
     def holds(self, data: bytes) -> bool:
         """Are these its bytes? The name decides nothing."""
-        return len(data) == self.bytes and hashlib.sha256(data).hexdigest() == self.sha256
+        return len(data) == self.size and hashlib.sha256(data).hexdigest() == self.sha256
 
 
 COUNSEL_CHAT = (

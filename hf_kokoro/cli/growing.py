@@ -109,9 +109,12 @@ class Growing:
     @classmethod
     def on(cls, journal: Path, chat: CounselChat, *, declared: tuple[str | None, str | None], **options: Any) -> Self:
         """On a journal's source once it is read; `declared` are the rows' source_dataset and license, as for `pair`."""
-        from .row_stamps import stamp_of
+        from .row_stamps import advice, stamp_of
 
-        return cls(journal, stamp_of(chat, *declared), chat, **options)
+        stamp = stamp_of(chat, *declared)
+        if not stamp.stated:
+            print_error(advice(stamp))
+        return cls(journal, stamp, chat, **options)
 
     @property
     def waiting(self) -> int:

@@ -64,7 +64,7 @@ def judge(
     from . import verdict_join as join
     from .growing import while_judging
     from .judge_runs import ClaudeSettings, print_estimate, print_reports, run_judges, stopped_at_once
-    from .row_stamps import stamp_of
+    from .row_stamps import advice, stamp_of
 
     _check_retry(retry or [])
     settings = ClaudeSettings(model, concurrency, batch, poll_seconds, max_usd, prices)
@@ -105,6 +105,8 @@ def judge(
         raise KokoroError(reason)
     else:
         print_reports(found, min_answers, reports, growing)
+        if growing and not stamp.stated:
+            print(advice(stamp))
     # refusals are final and --limit leaves the rest on purpose; anything else unscored is unfinished work
     unfinished = [
         r.statuses["incomplete"] + r.statuses["invalid"] + (r.missing if r.stopped or not limit else 0) for r in reports

@@ -138,8 +138,9 @@ def placeholders_beside(journals: Iterable[Path]) -> frozenset[str]:
 
 def say_not_used(count: int) -> str:
     """A line for every report; empty if there is nothing to say."""
-    verdicts = "verdict" if count == 1 else "verdicts"
-    return f"{count} {verdicts} of placeholder texts in this journal are not used" if count else ""
+    if count == 1:
+        return "1 verdict of a placeholder text in this journal is not used"
+    return f"{count} verdicts of placeholder texts in this journal are not used" if count else ""
 
 
 def one_judge(verdicts: Iterable[Verdict], judge_model: str | None, where: str) -> list[Verdict]:

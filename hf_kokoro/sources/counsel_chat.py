@@ -146,9 +146,7 @@ class _Reading:
             # UTF-8 only: as CP932 the curly quotes of a Windows-1252 file would turn into kanji unnoticed
             yield from self._checked(read_table(name, data, faults, fallback=None), faults)
         if not tables:
-            raise no_rows(
-                files, f"a table ({', '.join(SUFFIXES)})", "give counsel-chat's, or save yours as one of these"
-            )
+            raise no_rows(files, f"a table ({', '.join(SUFFIXES)})", "save yours as one of these")
 
     def _checked(self, rows: Iterator[TableRow], faults: Faults) -> Iterator[TableRow]:
         for number, row in enumerate(rows):

@@ -49,7 +49,8 @@ def _content(files: SourceFiles, name: str) -> str:
     if not isinstance(document, list):
         return f"a JSON file with {describe(document)}{_keys(document)}"
     first = document[0] if document else None
-    return f"one JSON list of {len(document)} {'objects' if isinstance(first, dict) else 'values'}{_keys(first)}"
+    kind = "object" if isinstance(first, dict) else "value"
+    return f"one JSON list of {len(document)} {kind}{'' if len(document) == 1 else 's'}{_keys(first)}"
 
 
 def _keys(value: object) -> str:

@@ -34,7 +34,8 @@ class EmplifAI(datasets.GeneratorBasedBuilder):
         return [datasets.SplitGenerator(name="train")]
 
     def _generate_examples(self):
-        yield from enumerate(read_emplifai(open_source(self.config.data_dir).members()))
+        files = open_source(self.config.data_dir)
+        yield from enumerate(read_emplifai(files.members(), source=files))
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ class MitiStDpo(datasets.GeneratorBasedBuilder):
     BUILDER_CONFIGS = [datasets.BuilderConfig("rows", version=VERSION)]  # noqa: RUF012
 
     def _info(self) -> datasets.DatasetInfo:
-        return datasets.DatasetInfo(features=ROWS_FEATURES, license="mit")
+        return datasets.DatasetInfo(features=ROWS_FEATURES)
 
     def _split_generators(self, dl_manager: object) -> list[datasets.SplitGenerator]:
         return [datasets.SplitGenerator(name="train")]

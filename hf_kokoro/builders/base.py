@@ -65,6 +65,11 @@ class SourceBuilder(datasets.ArrowBasedBuilder):
     HUB_PATTERNS: ClassVar[Sequence[str]]
     _tables: Callable[..., Iterator[pa.Table]]
     """Yield the tables of one split, given that split's `gen_kwargs`."""
+    _splits_of: Callable[[Any], list[datasets.SplitGenerator]]
+    """The work of `_split_generators`, which asks for rows first."""
+    require_rows: Callable[[], None]
+    """Raise SourceError if the source holds no row at all; reads no further than to the first one. An empty split of
+    a source with rows is no error."""
 
     def __init__(
         self,
@@ -112,6 +117,11 @@ class SourceBuilder(datasets.ArrowBasedBuilder):
         """Those of `names` that this config reads; the others are left alone."""
         return self._members(names, self._options)
 
+    def _split_generators(self, dl_manager: Any) -> list[datasets.SplitGenerator]:
+        # before any split: one alone can't tell that the others are empty too
+        self.require_rows()
+        return self._splits_of(dl_manager)
+
     def as_dataset(self, split: Any = None, **options: Any) -> Any:
         """As in `datasets`, except that a split without rows is an empty Dataset; there it raises ValueError.
 
@@ -119,6 +129,9 @@ class SourceBuilder(datasets.ArrowBasedBuilder):
         name) and the digest of the bytes that were read.
         """
         splits = self.info.splits or {}
+        if not any(info.num_examples for info in splits.values()):
+            # what an earlier version cached of such a source is as wrong
+            self.require_rows()
         empty = {name for name, info in splits.items() if not info.num_examples}
         if split is None and empty:
             return datasets.DatasetDict({name: self.as_dataset(name, **options) for name in splits})

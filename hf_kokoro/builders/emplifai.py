@@ -104,9 +104,12 @@ class EmplifAI(SourceBuilder):
         return systematic_split(strata, self.config.seed)
 
     def _records(self) -> Iterator[dict[str, Any]]:
-        return read_emplifai(self.files.members(is_table), self.config.columns or None)
+        return read_emplifai(self.files.members(is_table), self.config.columns or None, self.files)
 
-    def _split_generators(self, dl_manager: Any) -> list[datasets.SplitGenerator]:
+    def require_rows(self) -> None:
+        next(self._records(), None)
+
+    def _splits_of(self, dl_manager: Any) -> list[datasets.SplitGenerator]:
         names = (TRAIN,) if self.config.split_by is None else (TRAIN, VALIDATION, TEST)
         return [datasets.SplitGenerator(name=name, gen_kwargs={"split": name}) for name in names]
 

@@ -153,12 +153,11 @@ class KokoroChat(SourceBuilder):
             self.files, self.config.language, keep_document=self.config.name in ("source", "dialogues")
         )
 
-    def _split_generators(self, dl_manager: Any) -> list[datasets.SplitGenerator]:
-        reader = self._reader()
-        if not self.files.seekable:
-            names = None
-        elif not (names := reader.names()):
-            names = None  # the reader says what is missing
+    def require_rows(self) -> None:
+        next(self._reader().read(), None)
+
+    def _splits_of(self, dl_manager: Any) -> list[datasets.SplitGenerator]:
+        names = self._reader().names() if self.files.seekable else None
         if self.config.name == "unpaired":
             _ = self._labeller  # one pass for all splits and worker processes
         return [

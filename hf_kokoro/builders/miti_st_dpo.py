@@ -99,7 +99,7 @@ class MitiStDpo(SourceBuilder):
             "answers": schema.ANSWERS_FEATURES,
             "unpaired": schema.unpaired_features(conversational),
         }.get(self.config.name, schema.pairs_features(conversational))
-        return datasets.DatasetInfo(description=self.config.description, features=features.copy(), license="mit")
+        return datasets.DatasetInfo(description=self.config.description, features=features.copy())
 
     def _fractions(self) -> Fractions:
         if self.config.split_by is None:
@@ -107,7 +107,10 @@ class MitiStDpo(SourceBuilder):
         # a pair names two therapists; a row stays only if both fall on the same side
         return TWO_GROUPS if self.config.split_by == "therapist" else RANDOM
 
-    def _split_generators(self, dl_manager: Any) -> list[datasets.SplitGenerator]:
+    def require_rows(self) -> None:
+        next(RowReader(self.files).read(), None)
+
+    def _splits_of(self, dl_manager: Any) -> list[datasets.SplitGenerator]:
         _ = self._plan  # one pass for all splits
         return [
             datasets.SplitGenerator(name=split, gen_kwargs={"split": split, "stop_at_once": dl_manager.is_streaming})

@@ -6,6 +6,7 @@ from ..policy import PrivacyError
 from .build_card import build_statistics, render_build_card
 from .front_matter import CardError, ConfigCard
 from .licences import LicenceError
+from .origins import origins_of
 from .publish import PublishOptions, PublishReport, publish
 from .write import CardReport, card_files, write_card
 
@@ -19,6 +20,7 @@ __all__ = [
     "PublishReport",
     "build_statistics",
     "card_files",
+    "origins_of",
     "publish",
     "render_build_card",
     "write_card",

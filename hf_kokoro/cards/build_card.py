@@ -10,10 +10,11 @@ from typing import Any
 from datasets import Dataset, Features
 
 from ..errors import UsageError, describe
-from ..schema import kokorochat, miti_st
+from ..schema import kokorochat
 from .columns import column_table
 from .front_matter import ConfigCard, configs_metadata, join_card, merge_metadata, size_category, split_card
 from .miti_card import LOCAL_NAME
+from .origins import Origins, wording_of
 from .templates import fill, keep_hand_written, template
 
 _SHARED_TAGS = ("counselling", "empathy", "mental-health")
@@ -53,11 +54,12 @@ _DATASETS = {
         template="emplifai",
     ),
     "miti_st_dpo": _Dataset(
-        pretty_name="Counsel-chat MITI-ST preference pairs",
-        license=miti_st.LICENSE.lower(),
-        source_datasets=(miti_st.SOURCE_DATASET,),
+        pretty_name="MITI-ST preference pairs",
+        # these follow from what the rows state
+        license="unknown",
+        source_datasets=(),
         annotations_creators="machine-generated",
-        language_creators="found",
+        language_creators="other",
         tags=(*_SHARED_TAGS, "preference", "motivational-interviewing"),
         template="miti_st_dpo_config",
         language="en",
@@ -84,12 +86,14 @@ def render_build_card(
     statistics: str = "",
     repo: str = LOCAL_NAME,
     existing: str | None = None,
+    origins: Origins | None = None,
 ) -> str:
     """README.md of a folder that holds one built config.
 
     `rows` and `data_files` map splits to row counts and file patterns. `options` are the config's options
     that decided the rows; `language` among them sets the card's language. `statistics` is Markdown, such as
-    that of `build_statistics`. Hand-written parts of `existing` are kept. Raises UsageError for a dataset
+    that of `build_statistics`. `origins` are what MITI-ST rows state of theirs (`origins_of`); without them the card
+    says that nothing is stated. Hand-written parts of `existing` are kept. Raises UsageError for a dataset
     without a template, CardError if the existing card's YAML can't be read.
     """
     if name not in _DATASETS:
@@ -107,10 +111,15 @@ def render_build_card(
         "columns": column_table(features),
         "statistics": statistics,
     }
+    stated: dict[str, Any] = {}
+    if name == "miti_st_dpo":
+        wording = wording_of(origins or {})
+        values |= {key: wording.values()[key] for key in ("title", "writers", "licence")}
+        stated = {"pretty_name": f"{wording.title} ({config})", **wording.metadata()}
     prose = template(dataset.template)
     body = keep_hand_written(fill(prose, values), old_body or None, prose)
     card = ConfigCard(config, features, data_files, rows, default=True)
-    return join_card(merge_metadata(old_data, _metadata(dataset, card, total, options or {})), body)
+    return join_card(merge_metadata(old_data, _metadata(dataset, card, total, options or {}) | stated), body)
 
 
 def build_statistics(

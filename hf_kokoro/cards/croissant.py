@@ -15,14 +15,17 @@ from typing import Any
 from datasets import List, Value
 
 from ..errors import MissingExtraError
-from ..schema.miti_st import VERSION
+from ..schema.miti_st import NOT_STATED, VERSION
 from .facts import MitiFacts
 from .front_matter import CardError, ConfigCard
+from .origins import Wording, wording_of
 
 CROISSANT_PATH = "croissant.json"
 
 _NO_DIGEST = "https://github.com/mlcommons/croissant/issues/80"
 """What Croissant files of the Hub state in the place of a digest: a git repo has none."""
+
+_CITE_AS = "Bertagnolli, N. (2020). Counsel Chat: Bootstrapping High-Quality Therapy Data."
 
 _CROISSANT_TERMS = (
     "citeAs column equivalentProperty extract field fileObject fileProperty fileSet format includes isLiveDataset "
@@ -47,20 +50,21 @@ _TYPES = {"string": "sc:Text", "bool": "sc:Boolean"}
 
 def render_croissant(facts: MitiFacts, configs: Sequence[ConfigCard], repo: str, published: str) -> str:
     """The JSON-LD text; `published` is the date of the rows (ISO), `repo` a Hub id or a local name."""
+    wording = wording_of(facts.origins)
     document = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
-        "name": "counsel-chat-miti-st-preference-pairs",
-        "description": "Preference pairs of therapists' answers to public questions, scored on MITI-ST v1.",
+        "name": "-".join(wording.title.lower().split()),
+        "description": f"Preference pairs of answers to questions, scored on MITI-ST v1. {wording.writers}",
         "conformsTo": ["http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0"],
-        "license": "https://choosealicense.com/licenses/mit/",
+        "license": "https://choosealicense.com/licenses/mit/" if wording.license_id == "mit" else NOT_STATED,
         "url": f"https://huggingface.co/datasets/{repo}",
         "version": VERSION,
         "datePublished": published,
-        "citeAs": "Bertagnolli, N. (2020). Counsel Chat: Bootstrapping High-Quality Therapy Data.",
+        **({"citeAs": _CITE_AS} if wording.citation else {}),
         "creator": {"@type": "sc:Organization", "name": "The hf-kokoro authors"},
         "isLiveDataset": True,
-        **_responsible_ai(facts),
+        **_responsible_ai(facts, wording),
         "distribution": [_repo_object(repo), *map(_file_set, configs)],
         "recordSet": [_record_set(config) for config in configs],
     }
@@ -82,11 +86,11 @@ def check_croissant(text: str) -> None:
             raise CardError(f"{CROISSANT_PATH} is not valid Croissant:\n{error}") from None
 
 
-def _responsible_ai(facts: MitiFacts) -> dict[str, Any]:
+def _responsible_ai(facts: MitiFacts, wording: Wording) -> dict[str, Any]:
     judges = [f"{judge} ({count} rows)" for judge, count in facts.judges.most_common()]
     return {
-        "rai:dataCollection": "Questions and answers were posted in public on counsel-chat; therapists answer.",
-        "rai:dataCollectionType": "Web Scraping",
+        "rai:dataCollection": wording.writers,
+        **({"rai:dataCollectionType": "Web Scraping"} if wording.writer == "therapist" else {}),
         "rai:dataAnnotationProtocol": "Every answer was scored alone on the five dimensions of MITI-ST v1 by a judge.",
         "rai:machineAnnotationTools": judges,
         "rai:annotationsPerItem": "1",
@@ -99,12 +103,12 @@ def _responsible_ai(facts: MitiFacts) -> dict[str, Any]:
             "A single answer is no conversation; facts are not scored; giving information is penalised.",
         ],
         "rai:dataBiases": [
-            f"The most frequent therapist holds {100 * facts.share('chosen', 1):.0f} % of the chosen sides.",
+            f"The most frequent {wording.writer} holds {100 * facts.share('chosen', 1):.0f} % of the chosen sides.",
             f"Chosen is the longer side in {100 * facts.chosen_longer / max(facts.rows, 1):.0f} % of the pairs.",
             "One judge scores, with its own surface biases.",
         ],
         "rai:personalSensitiveInformation": [
-            "Questions describe mental health. Therapists' names are part of the public source; askers are anonymous.",
+            "Questions may describe mental health. The names of those who answered are part of the rows.",
         ],
         "rai:dataReleaseMaintenancePlan": "The data file only grows; no published line is changed.",
     }

@@ -101,8 +101,12 @@ def join_card(data: Mapping[str, Any], body: str) -> str:
 
 
 def merge_metadata(existing: Mapping[str, Any], generated: Mapping[str, Any]) -> dict[str, Any]:
-    """Generated keys win, all others stay; lists of tags are joined, configs and infos merged by name."""
-    merged = {**generated, **{key: value for key, value in existing.items() if key not in generated}}
+    """Generated keys win, all others stay; lists of tags are joined, configs and infos merged by name.
+
+    A generated key that is None is left out, whatever the existing card says.
+    """
+    kept = {key: value for key, value in existing.items() if key not in generated}
+    merged = {**{key: value for key, value in generated.items() if value is not None}, **kept}
     for key in ("configs", "dataset_info"):
         merged[key] = _merge_named(existing.get(key), generated.get(key) or [])
     if isinstance(existing.get("tags"), list):

@@ -62,7 +62,7 @@ LICENCES: dict[str, Licence] = dict(
 SOURCES: dict[str, str] = {
     miti_st.SOURCE_DATASET: miti_st.LICENSE.lower(),
     miti_st.HUB_ID: miti_st.LICENSE.lower(),
-    "hf-kokoro/sample": miti_st.LICENSE.lower(),
+    miti_st.SAMPLE_DATASET: miti_st.LICENSE.lower(),
     kokorochat.HUB_ID: kokorochat.LICENSE_ID,
     "UEC-InabaLab/MultilingualKokoroChat": kokorochat.LICENSE_ID,
     "EmplifAI": "unknown",
@@ -75,7 +75,18 @@ _MARKS = {kokorochat.HUB_ID: "kokorochat", "EmplifAI": "emplifai"}
 def licence_of(source: str) -> Licence:
     """The licence of a source, also if its id is spelled in another case; `unknown` for one that is not listed."""
     known = {name.casefold(): licence for name, licence in SOURCES.items()}
-    return LICENCES[known.get(source.casefold(), "unknown")]
+    named_like = [SOURCES[name] for name in sources_named_in(source)]
+    return LICENCES[known.get(source.casefold(), next(iter(named_like), "unknown"))]
+
+
+def is_listed(source: str) -> bool:
+    """Is the source's licence a fact of this module, or only its owner's word? Copies of restricted ones are listed."""
+    return source.casefold() in {name.casefold() for name in SOURCES} or bool(sources_named_in(source))
+
+
+def is_restricted(source: str) -> bool:
+    """Is this a source, or named like one, of which nothing derived may be shared?"""
+    return is_listed(source) and not licence_of(source).publishable
 
 
 def licences_of(sources: Iterable[str]) -> dict[str, Licence]:
@@ -87,12 +98,13 @@ def row_licences(origins: Iterable[tuple[str, str]]) -> dict[str, Licence]:
     """Each source with the strictest licence among its own and those that its rows state.
 
     `origins` are the values of `source_dataset` and `license` of rows. Of a licence that has no rule here nothing
-    is known to be allowed.
+    is known to be allowed. A source that is not listed here has the licence that its owner declares in the rows.
     """
     found: dict[str, Licence] = {}
     for source, stated in origins:
         licence = LICENCES.get(stated.strip().casefold().replace(" ", "-"), LICENCES["unknown"])
-        found[source] = max(found.get(source, licence_of(source)), licence, key=_strictness)
+        known = found.get(source) or (licence_of(source) if is_listed(source) else licence)
+        found[source] = max(known, licence, key=_strictness)
     return dict(sorted(found.items()))
 
 

@@ -10,9 +10,7 @@ from typing import Any
 from ..hub.segments import Series
 from ..schema.miti_st import (
     DATA_PATH,
-    LICENSE,
     ROWS_FEATURES,
-    SOURCE_DATASET,
     pairs_features,
     unpaired_features,
 )
@@ -21,6 +19,7 @@ from .agreement import kept_agreement
 from .derived import PAIRS_PATH, UNPAIRED_PATH
 from .facts import MitiFacts, mean, median
 from .front_matter import ConfigCard, configs_metadata, join_card, merge_metadata, size_category, split_card
+from .origins import Wording, wording_of
 from .templates import fill, keep_hand_written, template
 
 DATA_FILES = Series(DATA_PATH).patterns
@@ -32,7 +31,7 @@ _GROWTH = re.compile(r"<!-- growth -->\n(.*?)\n<!-- /growth -->", re.DOTALL)
 MITI_FIGURES = {
     "assets/scores.png": "Scores per dimension and totals of all answers",
     "assets/margins.png": "Margins between chosen and rejected",
-    "assets/therapists.png": "How much the most frequent therapists hold of answers, chosen and rejected",
+    "assets/therapists.png": "How much the most frequent writers hold of answers, chosen and rejected",
 }
 
 
@@ -63,7 +62,9 @@ def render_miti_card(
     growth table. Raises CardError if the existing card's YAML can't be read.
     """
     old_data, old_body = split_card(existing) if existing else ({}, "")
+    wording = wording_of(facts.origins)
     values = {
+        **wording.values(),
         "rows": f"{facts.rows:,}",
         "questions": f"{len(facts.questions):,}",
         "answers": f"{facts.answers:,}",
@@ -72,31 +73,28 @@ def render_miti_card(
         or "nobody yet",
         "repo": repo,
         "desirable_min": str(DESIRABLE_MIN),
-        "numbers": _numbers(facts),
+        "numbers": _numbers(facts, wording.writer),
         "figures": "\n\n".join(f"![{MITI_FIGURES[path]}]({path})" for path in figures),
         "topics": ", ".join(f"{topic or '(none)'} ({count:,})" for topic, count in facts.topics.most_common(10)),
-        "limits": "\n".join(f"- {limit}" for limit in _limits(facts)),
+        "limits": "\n".join(f"- {limit}" for limit in _limits(facts, wording.writer)),
         "agreement": agreement or kept_agreement(old_body),
         "growth": _growth(facts, old_body, today or datetime.now(UTC).date().isoformat()),
     }
     prose = template("miti_st_dpo")
     body = keep_hand_written(fill(prose, values), old_body or None, prose)
-    return join_card(merge_metadata(old_data, _metadata(facts, data_files, stamp)), body)
+    return join_card(merge_metadata(old_data, _metadata(facts, wording, data_files, stamp)), body)
 
 
-def _metadata(facts: MitiFacts, data_files: Sequence[str], stamp: str) -> dict[str, Any]:
+def _metadata(facts: MitiFacts, wording: Wording, data_files: Sequence[str], stamp: str) -> dict[str, Any]:
     rule_judged = all(judge.startswith(RULE_JUDGE_PREFIX) for judge in facts.judges)
     return {
-        "pretty_name": "Counsel-chat MITI-ST preference pairs",
-        "license": LICENSE.lower(),
-        "language": ["en"],
+        "pretty_name": wording.title,
+        **wording.metadata(),
         "multilinguality": ["monolingual"],
         "size_categories": [size_category(facts.rows)],
         "task_categories": ["text-generation"],
         "task_ids": ["dialogue-modeling"],
         "annotations_creators": ["other" if rule_judged else "machine-generated"],
-        "language_creators": ["found"],
-        "source_datasets": [SOURCE_DATASET],
         "tags": [
             "dpo",
             "kto",
@@ -110,7 +108,7 @@ def _metadata(facts: MitiFacts, data_files: Sequence[str], stamp: str) -> dict[s
     }
 
 
-def _numbers(facts: MitiFacts) -> str:
+def _numbers(facts: MitiFacts, writer: str) -> str:
     length = facts.length_correlation()
     pairs = max(facts.rows, 1)
     rows = [
@@ -118,7 +116,7 @@ def _numbers(facts: MitiFacts) -> str:
         ("questions", f"{len(facts.questions):,}"),
         ("topics", f"{len(facts.topics):,}"),
         ("scored answers", f"{facts.answers:,}"),
-        ("therapists", f"{len(facts.therapists['answers']):,}"),
+        (f"{writer}s", f"{len(facts.therapists['answers']):,}"),
         ("total of an answer, mean (points of 13)", f"{mean(facts.scores['total']):.2f}"),
         ("margin, mean and median (points)", f"{mean(facts.margins):.2f}, {median(facts.margins):g}"),
         ("pairs with a margin of 1 point", f"{100 * facts.margins[1] / pairs:.1f} %"),
@@ -131,7 +129,7 @@ def _numbers(facts: MitiFacts) -> str:
     ]
     for side in ("answers", "chosen", "rejected"):
         shares = f"{100 * facts.share(side, 1):.1f} %, {100 * facts.share(side, 5):.1f} %"
-        rows.append((f"{side} held by the most frequent therapist, the five most frequent", shares))
+        rows.append((f"{side} held by the most frequent {writer}, the five most frequent", shares))
     return "\n".join(["| what | value |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows)])
 
 
@@ -140,7 +138,7 @@ def _lengths(facts: MitiFacts) -> str:
     return f"{facts.chosen_characters / pairs:,.0f}, {facts.rejected_characters / pairs:,.0f}"
 
 
-def _limits(facts: MitiFacts) -> list[str]:
+def _limits(facts: MitiFacts, writer: str) -> list[str]:
     length = facts.length_correlation()
     correlation = "could not be measured here" if length is None else f"is {length:.2f} here"
     pairs = max(facts.rows, 1)
@@ -154,7 +152,7 @@ def _limits(facts: MitiFacts) -> list[str]:
         "**Giving information is penalised.** MITI counts unrequested advice against an answer, so a correct "
         "and useful answer can be the rejected one.",
         "**Facts are not scored.** A chosen answer may be wrong.",
-        f"**A few people write much of it.** The most frequent therapist holds {chosen} of the chosen and "
+        f"**A few people write much of it.** The most frequent {writer} holds {chosen} of the chosen and "
         f"{rejected} of the rejected sides: a model may learn a person's style.",
         "**One answer is not a conversation.** MITI was made for sessions; MITI-ST sees a single reply.",
     ]

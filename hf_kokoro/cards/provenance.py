@@ -15,14 +15,15 @@ from .check_files import folder_files
 from .front_matter import split_card
 from .hub_terms import LICENCE_IDS
 from .licences import LICENCES, Licence, LicenceError, licences_of, looser_than, named, row_licences, sources_named_in
+from .origins import origins_of, refuse_not_stated
 
 
 def folder_sources(source: Path, rows: Iterable[Mapping[str, Any]]) -> dict[str, Licence]:
     """Ids of the sources of a folder with their licences; `rows` are its MITI-ST rows, if it holds such.
 
     What a row says of its source and licence counts, and the strictest of all that is said.
-    Raises CardError, with all problems of the card, if its YAML or licence can't be read, LicenceError if it states a
-    licence that is looser than its sources'.
+    Raises CardError, with all problems of the card, if its YAML or licence can't be read, LicenceError if rows state
+    no source or licence, or the card a licence that is looser than its sources'.
     """
     card = source / CARD_PATH
     content = card.read_bytes() if card.is_file() else b""
@@ -35,7 +36,8 @@ def folder_sources(source: Path, rows: Iterable[Mapping[str, Any]]) -> dict[str,
     sources = {name for name in (stated if isinstance(stated, list) else [stated]) if isinstance(name, str)}
     sources -= {"original"}
     sources |= set(sources_named_in(text, source.resolve().name, *_column_names(source)))
-    stated_by_rows = {(str(row.get("source_dataset")), str(row.get("license"))) for row in rows}
+    stated_by_rows = origins_of(rows)
+    refuse_not_stated(stated_by_rows)
     licences = {**licences_of(sorted(sources)), **row_licences(stated_by_rows)}
     if isinstance(licence, str) and (tighter := looser_than(licence, licences)):
         compared = "looser than" if licence in LICENCES else "not known here to ask as much as"

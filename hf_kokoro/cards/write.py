@@ -20,14 +20,14 @@ from ..hub.remote import HubTarget
 from ..hub.segments import Series
 from ..hub.staging import content_matches, file_matches
 from ..hub.target import CARD_PATH, FileInfo, Put, Snapshot
-from ..schema.miti_st import DATA_PATH, LICENSE, SOURCE_DATASET
+from ..schema.miti_st import DATA_PATH, LICENSE, NOT_STATED
 from .agreement import read_agreement
 from .croissant import CROISSANT_PATH, check_croissant, render_croissant
 from .derived import PAIRS_PATH, UNPAIRED_PATH, derive
 from .facts import MitiFacts
 from .figures import miti_st_figures
 from .front_matter import CardError
-from .licences import LicenceError, named, row_licences
+from .licences import LicenceError, is_restricted, named, row_licences
 from .miti_card import DATA_FILES, LOCAL_NAME, growth_date, miti_configs, render_miti_card
 
 DATASET = "miti_st_dpo"
@@ -135,11 +135,13 @@ def render_files(
 
 def _check_licences(facts: MitiFacts) -> None:
     """The card says that all rows are MIT: raise LicenceError if a row or the licence of its source says otherwise."""
-    other = {source: found for source, found in row_licences(facts.origins).items() if found.id != LICENSE.lower()}
+    # rows that state nothing claim nothing: the card says so, and publishing is refused
+    stated = [origin for origin in facts.origins if NOT_STATED not in origin or is_restricted(origin[0])]
+    other = {source: found for source, found in row_licences(stated).items() if found.id != LICENSE.lower()}
     if other:
         raise LicenceError(
             f"{CARD_PATH} refused: this card is for {LICENSE} rows, and some rows are from {named(other)}; allowed: "
-            f"rows of {SOURCE_DATASET} with license {LICENSE}. Keep rows of other sources in a dataset of their own"
+            f"rows with license {LICENSE} of a source that has it. Keep others in a dataset of their own"
         )
 
 

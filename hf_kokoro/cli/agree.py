@@ -28,15 +28,23 @@ def agree(
     """
     from ..judging import read_journal
     from ..judging.agreement import compare_all, joint_alpha, ratings_of
+    from . import verdict_join as join
 
-    judges = ratings_of([verdict for journal in journals for verdict in read_journal(journal)])
+    verdicts = [verdict for journal in journals for verdict in read_journal(journal)]
+    judges = ratings_of(verdicts, join.placeholders_beside(journals))
     agreements = compare_all(judges)
     joint = joint_alpha(judges)
     if json_:
         print_json(
             {
                 "judges": [
-                    {"name": judge.name, "scored": len(judge.scores), "unscored": judge.unscored} for judge in judges
+                    {
+                        "name": judge.name,
+                        "scored": len(judge.scores),
+                        "unscored": judge.unscored,
+                        "not_used": judge.not_used,
+                    }
+                    for judge in judges
                 ],
                 "agreements": [agreement.as_dict() for agreement in agreements],
                 "joint_alpha": joint,
@@ -45,6 +53,8 @@ def agree(
         return
     for judge in judges:
         print(f"{judge.name}: {len(judge.scores)} answers scored, {judge.unscored} unscored")
+        if judge.not_used:
+            print(f"  {join.say_not_used(judge.not_used)}")
     for agreement in agreements:
         print()
         _print(agreement)

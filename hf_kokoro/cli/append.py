@@ -13,6 +13,7 @@ import typer
 from ..errors import UsageError
 from .console import print_error, print_findings, print_json
 from .gate_options import Allow, Redact
+from .row_stamps import LICENSE_HELP, SOURCE_DATASET_HELP
 
 if TYPE_CHECKING:
     from ..hub import AppendReport
@@ -59,6 +60,8 @@ def append(
         str | None, typer.Option(help="--watch: whose verdicts, if the journal holds several judges'.")
     ] = None,
     min_answers: Annotated[int, typer.Option(min=2, help="--watch: least number of answers to a question.")] = 3,
+    source_dataset: Annotated[str | None, typer.Option(help=f"--watch: {SOURCE_DATASET_HELP}")] = None,
+    license_: Annotated[str | None, typer.Option("--license", help=f"--watch: {LICENSE_HELP}")] = None,
     json_: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Add rows to a dataset that only ever grows: each row once, old bytes untouched, or no change at all.
@@ -92,8 +95,9 @@ def append(
         if rows is not None or skip_invalid or dry_run or pr:
             raise UsageError("--watch makes its own rows: leave ROWS, --skip-invalid, --dry-run and --pr out")
         growing = partial(
-            Growing,
+            Growing.on,
             watch,
+            declared=(source_dataset, license_),
             append=appender(to, path, card, **hub),
             judge_model=judge_model,
             min_answers=min_answers,
@@ -103,9 +107,10 @@ def append(
         )
         _end_watch(follow(watch, source, growing, poll_seconds, once), json_)
         return
-    if rows is None or once or source or judge_model:
+    if rows is None or once or source or judge_model or source_dataset is not None or license_ is not None:
         raise UsageError(
-            "append: give a file of rows, or --watch JOURNAL (which --once, --source, --judge-model are for)"
+            "append: give a file of rows, or --watch JOURNAL (which --once, --source, --judge-model, "
+            "--source-dataset and --license are for)"
         )
     report = append_rows(
         to,

@@ -33,12 +33,16 @@ def bias(
     """
     from ..judging import read_journal
     from ..judging.bias import measure_bias
+    from ..schema.no_answers import NO_ANSWERS
     from . import verdict_join as join
 
     verdicts = join.one_judge(read_journal(journal), judge_model, str(journal))
     _, chat = join.source_of_journal(journal, source)
-    sets, _ = join.candidate_sets(chat.questions, verdicts, verdicts[0].judge_model)
-    unscored = sum(v.scores is None and v.status != "blank" for v in verdicts)
+    joined = join.candidate_sets(chat.questions, verdicts, verdicts[0].judge_model)
+    sets, placeholders = joined.sets, join.placeholders_of(chat)
+    unscored = sum(
+        v.scores is None and v.status not in NO_ANSWERS and v.answer_sha256 not in placeholders for v in verdicts
+    )
     report = measure_bias(verdicts[0].judge_model, join.scored_answers(sets), unscored)
     ways = _balanced(sets, max_per_therapist, [entry.therapist for entry in report.prolific])
     figures: list[str] = []
@@ -49,9 +53,12 @@ def bias(
     if json_:
         from dataclasses import asdict
 
-        print_json(report.as_dict() | {"balancing": [asdict(way) for way in ways], "figures": figures})
+        extra = {"verdicts_not_used": joined.not_used}
+        print_json(report.as_dict() | extra | {"balancing": [asdict(way) for way in ways], "figures": figures})
         return
     _print(report)
+    if joined.not_used:
+        print(join.say_not_used(joined.not_used))
     _print_spread([report.answers_by_therapist, *(way.spread for way in ways)])
     _print_wins(ways)
     for path in figures:

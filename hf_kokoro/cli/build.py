@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -119,11 +120,22 @@ def _write(out: Path, name: str, builder: SourceBuilder, splits: Any, options: d
         description=builder.config.description,
         options=options,
         statistics=statistics,
+        origins=_origins(name, builder),
     )
     (partial / "README.md").write_text(card, "utf-8")
     if out.exists():
         shutil.rmtree(out)
     partial.replace(out)
+
+
+def _origins(name: str, builder: SourceBuilder) -> Mapping[tuple[str, str], int] | None:
+    """What MITI-ST rows state of where their texts come from: the views that are built don't hold it any more."""
+    if name != "miti_st_dpo":
+        return None
+    from ..cards import origins_of
+    from ..sources.miti_st import RowReader
+
+    return origins_of(RowReader(builder.files).read())
 
 
 def _print(report: dict[str, Any]) -> None:

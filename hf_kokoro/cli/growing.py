@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..hub.patience import Patience
     from ..judging import Verdict
     from ..sources.counsel_chat import CounselChat
+    from .row_stamps import Stamp
 
 _CARD_MARK = b"<!-- yours:"
 """What every card of `hf-kokoro card` has, and hardly any other: places for the owner's own text."""
@@ -82,7 +83,7 @@ class Growing:
     def __init__(
         self,
         journal: Path,
-        source: str,
+        stamp: Stamp,
         chat: CounselChat,
         append: Append,
         *,
@@ -98,7 +99,7 @@ class Growing:
         self.failure: Exception | None = None
         self.added = self.appends = 0
         self.last: AppendReport | None = None
-        self._source, self._append, self._appended = source, append, appended
+        self._stamp, self._append, self._appended = stamp, append, appended
         self._allow, self._noted = allow, False
         self._judge_model, self._min_answers = judge_model, min_answers
         self._questions = [(text_sha256(question.prompt), question) for question in chat.questions]
@@ -109,6 +110,16 @@ class Growing:
         self._rows: list[Row] = []
         self._new = 0
         self._thread: Thread | None = None
+
+    @classmethod
+    def on(cls, journal: Path, chat: CounselChat, *, declared: tuple[str | None, str | None], **options: Any) -> Self:
+        """On a journal's source once it is read; `declared` are the rows' source_dataset and license, as for `pair`."""
+        from .row_stamps import advice, stamp_of
+
+        stamp = stamp_of(chat, *declared)
+        if not stamp.stated:
+            print_error(advice(stamp))
+        return cls(journal, stamp, chat, **options)
 
     @property
     def waiting(self) -> int:
@@ -224,10 +235,12 @@ class Growing:
             return
         questions = [question for digest, question in self._questions if digest in self._touched]
         verdicts = [verdict for digest in self._touched for verdict in self._verdicts[digest].values()]
-        sets, _ = join.candidate_sets(questions, verdicts, self._first.judge_model)
-        dataset, license_name = join.dataset_of(self._source)
+        sets = join.candidate_sets(questions, verdicts, self._first.judge_model).sets
         rows, _ = make_rows(
-            sets, min_answers=max(2, self._min_answers), source_dataset=dataset, license_name=license_name
+            sets,
+            min_answers=max(2, self._min_answers),
+            source_dataset=self._stamp.source_dataset,
+            license_name=self._stamp.license,
         )
         self._touched.clear()
         self._rows += rows
@@ -245,7 +258,7 @@ class Growing:
 
 def while_judging(
     journal: Path,
-    source: str,
+    stamp: Stamp,
     chat: CounselChat,
     judges: Iterable[Any],
     min_answers: int,
@@ -263,7 +276,7 @@ def while_judging(
         raise UsageError(f"--append-to: got {len(tags)} judges ({', '.join(tags)}); allowed: one, and another run each")
     return Growing(
         journal,
-        source,
+        stamp,
         chat,
         appender(to, DATA_PATH, allow=allow, redact=redact),
         judge_model=tags[0],

@@ -11,6 +11,7 @@ import typer
 from ..errors import KokoroError, UsageError
 from .console import print_json
 from .gate_options import Allow, Redact
+from .row_stamps import LICENSE_HELP, SOURCE_DATASET_HELP
 
 
 def judge(
@@ -46,6 +47,8 @@ def judge(
     every: Annotated[int, typer.Option(min=1, help="--append-to: append after so many new verdicts.")] = 50,
     allow: Allow = None,
     redact: Redact = False,
+    source_dataset: Annotated[str | None, typer.Option(help=f"--append-to: {SOURCE_DATASET_HELP}")] = None,
+    license_: Annotated[str | None, typer.Option("--license", help=f"--append-to: {LICENSE_HELP}")] = None,
     json_: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Score every answer of every question with enough answers, each alone, and journal each verdict at once.
@@ -65,6 +68,7 @@ def judge(
     from . import verdict_join as join
     from .growing import while_judging
     from .judge_runs import ClaudeSettings, print_estimate, print_reports, run_judges, stopped_at_once
+    from .row_stamps import advice, stamp_of
 
     _check_retry(retry or [])
     if (allow or redact) and append_to is None:
@@ -72,8 +76,11 @@ def judge(
     settings = ClaudeSettings(model, concurrency, batch, poll_seconds, max_usd, prices)
     judges = settings.judges(judge, repeat)
     chat = join.load_source(source)
+    if not append_to and (source_dataset is not None or license_ is not None):
+        raise UsageError("--source-dataset and --license are for --append-to; `pair` has them too")
+    stamp = stamp_of(chat, source_dataset, license_)
     growing = (
-        while_judging(journal, source, chat, judges, min_answers, append_to, every, tuple(allow or ()), redact)
+        while_judging(journal, stamp, chat, judges, min_answers, append_to, every, tuple(allow or ()), redact)
         if append_to
         else None
     )
@@ -93,6 +100,7 @@ def judge(
         if dry_run:
             print_estimate(judges, items, book, batch, found, json_)
             return
+        found["verdicts_not_used"] = join.not_used(chat, book.statuses)
         join.write_origin(journal, source, chat)
         with growing or nullcontext():
             reports = run_judges(judges, items, book, settings, limit, retry or [], repeat, growing)
@@ -107,6 +115,8 @@ def judge(
         raise KokoroError(reason)
     else:
         print_reports(found, min_answers, reports, growing)
+        if growing and not stamp.stated:
+            print(advice(stamp))
     # refusals are final and --limit leaves the rest on purpose; anything else unscored is unfinished work
     unfinished = [
         r.statuses["incomplete"] + r.statuses["invalid"] + (r.missing if r.stopped or not limit else 0) for r in reports

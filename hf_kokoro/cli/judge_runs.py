@@ -106,8 +106,10 @@ def run_judges(
 
 def stopped_at_once(reports: list[JudgeReport]) -> str:
     """Why nothing at all was judged, in one line; empty if something was, or if no judge had to stop."""
-    # a blank answer is no answer: its verdict needs no judge
-    judged = (report.judged and {*+report.statuses} - {"blank", "missing"} for report in reports)
+    from ..schema.no_answers import NO_ANSWERS
+
+    # a blank or placeholder text is no answer: its verdict needs no judge
+    judged = (report.judged and {*+report.statuses} - {*NO_ANSWERS, "missing"} for report in reports)
     if any(judged) or not all(report.stopped for report in reports):
         return ""
     return "nothing was judged: " + "; ".join(dict.fromkeys(f"{r.judge_model}: {r.stopped}" for r in reports))
@@ -117,6 +119,8 @@ def print_reports(
     found: dict[str, Any], min_answers: int, reports: list[JudgeReport], growing: Growing | None = None
 ) -> None:
     """The run in words; the last lines say what is unscored and how to go on."""
+    from .verdict_join import say_not_used
+
     duplicates = f" ({found['duplicates']} given twice, judged once)" if found["duplicates"] else ""
     print(f"{found['source']}: {found['questions']} questions, {found['answers']} answers{duplicates}")
     print(f"{found['questions_judged']} questions have {min_answers} answers or more: those are judged")
@@ -125,6 +129,8 @@ def print_reports(
             print(f"{name.replace('_', ' ')}: {', '.join(found[name])}")
     if found["healed_bytes"]:
         print(f"journal: a torn last line ({found['healed_bytes']} bytes) is removed and judged again")
+    if found["verdicts_not_used"]:
+        print(say_not_used(found["verdicts_not_used"]))
     for report in reports:
         if report.asked < report.given:
             print(f"{report.given - report.asked} answers stand there again under another id: judged once")

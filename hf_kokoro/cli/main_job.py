@@ -84,15 +84,20 @@ def _pair(folder: Folder) -> tuple[list[list[dict[str, Any]]], str]:
     from ..pairing import Options, make_rows
     from ..schema.miti_st import row_line
     from . import verdict_join as join
+    from .row_stamps import stamp_of
 
     verdicts = join.one_judge(read_journal(folder.journal), RuleJudge().judge_model, str(folder.journal))
-    source, chat = join.source_of_journal(folder.journal, None)
-    sets, _ = join.candidate_sets(chat.questions, verdicts, verdicts[0].judge_model)
-    dataset, license_name = join.dataset_of(source)
+    _, chat = join.source_of_journal(folder.journal, None)
+    sets = join.candidate_sets(chat.questions, verdicts, verdicts[0].judge_model).sets
+    stamp = stamp_of(chat)
     batches = []
     for strategy in ("best-worst", "resample"):
         rows, report = make_rows(
-            sets, strategy, options=Options(subset_size=3), source_dataset=dataset, license_name=license_name
+            sets,
+            strategy,
+            options=Options(subset_size=3),
+            source_dataset=stamp.source_dataset,
+            license_name=stamp.license,
         )
         batches.append(rows)
         if strategy == "best-worst":

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..errors import SourceError, UsageError
 from .console import print_json
+from .row_stamps import LICENSE_HELP, SOURCE_DATASET_HELP
+
+if TYPE_CHECKING:
+    from .row_stamps import Stamp
+    from .verdict_join import Joined
 
 
 def pair(
@@ -36,8 +41,8 @@ def pair(
         list[Path] | None,
         typer.Option(help="Keep pairs on whose direction this journal's judges agree too; repeatable."),
     ] = None,
-    source_dataset: Annotated[str | None, typer.Option(help="Value of the rows' source_dataset.")] = None,
-    license_: Annotated[str | None, typer.Option("--license", help="Value of the rows' license.")] = None,
+    source_dataset: Annotated[str | None, typer.Option(help=SOURCE_DATASET_HELP)] = None,
+    license_: Annotated[str | None, typer.Option("--license", help=LICENSE_HELP)] = None,
     json_: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Turn a journal's verdicts into rows of the published schema, one preference pair each.
@@ -51,6 +56,7 @@ def pair(
     from ..pairing import Options, make_rows
     from ..schema.miti_st import row_line
     from . import verdict_join as join
+    from .row_stamps import stamp_of
 
     _refuse_growing_file(out)
     _refuse_input(out, (journal, join.origin_path(journal), *(consensus or ())), "a file that these rows are made from")
@@ -58,10 +64,10 @@ def pair(
     model = verdicts[0].judge_model
     found, chat = join.source_of_journal(journal, source)
     _refuse_input(out, _files_of(Path(found).expanduser(), chat.ignored_files), "the source of the texts")
-    sets, unused = join.candidate_sets(chat.questions, verdicts, model)
-    dataset, license_name = join.dataset_of(found)
+    stamp = stamp_of(chat, source_dataset, license_)
+    joined = join.candidate_sets(chat.questions, verdicts, model)
     rows, report = make_rows(
-        sets,
+        joined.sets,
         strategy,
         options=Options(seed, top_k, subsets, subset_size),
         min_answers=min_answers,
@@ -69,19 +75,28 @@ def pair(
         max_per_therapist=max_per_therapist,
         allow_partial=allow_partial,
         agreed=join.consensus_of(consensus, verdicts[0]) if consensus else None,
-        source_dataset=source_dataset or dataset,
-        license_name=license_ or license_name,
+        source_dataset=stamp.source_dataset,
+        license_name=stamp.license,
     )
     _write(out, "".join(map(row_line, rows)))
-    summary = report.as_dict() | {"judge_model": model, "source": found, "verdicts_without_text": unused}
+    summary = report.as_dict() | {
+        "judge_model": model,
+        "source": found,
+        "verdicts_without_text": joined.without_text,
+        "verdicts_not_used": joined.not_used,
+        "source_dataset": stamp.source_dataset,
+        "license": stamp.license,
+    }
     if json_:
         print_json(summary | {"out": str(out)})
         return
-    _print(report, model, unused, out)
+    _print(report, model, joined, stamp, out)
 
 
-def _print(report: Any, model: str, unused: int, out: Path) -> None:
+def _print(report: Any, model: str, joined: Joined, stamp: Stamp, out: Path) -> None:
     from .console import print_table
+    from .row_stamps import advice
+    from .verdict_join import say_not_used
 
     print(f"{report.rows} rows by {report.strategy} from {report.with_rows} of {report.questions} questions")
     reasons = (
@@ -105,11 +120,17 @@ def _print(report: Any, model: str, unused: int, out: Path) -> None:
         print(f"  {report.pairs_repeated} rows repeat another id's row: the source lists them twice")
     if report.blank_answers:
         print(f"  {report.blank_answers} blank answers are no answers")
-    if unused:
-        print(f"  {unused} verdicts are about texts that the source does not hold")
+    if report.placeholder_answers:
+        print(f"  {report.placeholder_answers} placeholder texts (such as [removed]) are no answers")
+    if joined.not_used:
+        print(f"  {say_not_used(joined.not_used)}")
+    if joined.without_text:
+        print(f"  {joined.without_text} verdicts are about texts that the source does not hold")
     if report.rows:
         print_table(("margin", "rows"), list(report.margins.items()))
     print(f"judge: {model}")
+    if not stamp.stated:
+        print(advice(stamp))
     print(f"written: {out}; next: hf-kokoro append {out} --to ./my-dataset")
 
 

@@ -59,14 +59,15 @@ def _figures(name: str, source: str | None) -> list[Figure]:
 
 
 def _check_edition(source: str | None, allowed: bool) -> None:
-    from ..builders.kokorochat import KokoroChat
+    from ..builders.load import get_builder
     from ..errors import EditionError
     from ..sources.editions import KOKOROCHAT, edition_of
-    from ..sources.files import open_source
-    from ..sources.hub import local_source
     from ..sources.kokorochat import is_dialogue_file
 
-    files = open_source(local_source(source or KokoroChat.DEFAULT_SOURCE, KokoroChat.HUB_PATTERNS))
+    builder = get_builder("kokorochat", "dialogues", source=source)
+    # another kind of source is no other edition
+    builder.require_rows()
+    files = builder.files
     found = edition_of(files.members(lambda name: is_dialogue_file(name, "ja") is True))
     if found != KOKOROCHAT and not allowed:
         raise EditionError(

@@ -9,24 +9,22 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from ..errors import SourceError, UsageError
-from ..judging import Item, Judge, Verdict, is_blank, read_journal, text_sha256
+from ..errors import KokoroError, SourceError, UsageError
+from ..judging import Item, Judge, Verdict, no_answer, read_journal, text_sha256
 from ..judging.agreement import AnswerKey
 from ..judging.bias import ScoredAnswer
 from ..judging.judge import AsyncJudge
+from ..judging.verdicts import VerdictKey
 from ..pairing import Candidate, CandidateSet, Pair
-from ..schema.miti_st import LICENSE, SOURCE_DATASET
+from ..schema.miti_st import SOURCE_DATASET
 from ..sources.counsel_chat import CounselChat, Question, read_counsel_chat
-from ..sources.hub import local_source
-
-SAMPLE_DATASET = "hf-kokoro/sample"
+from ..sources.hub import local_source, origin
 
 _PATTERNS = ("*.csv", "*.tsv", "*.json", "*.jsonl", "*.parquet")
-_SAMPLES = Path(__file__).resolve().parent.parent / "samples"
 
 
 @dataclass(frozen=True)
@@ -38,13 +36,18 @@ class Origin:
 
 
 def load_source(source: str) -> CounselChat:
-    """Read counsel-chat from a path or a Hub dataset id."""
-    return read_counsel_chat(local_source(source, _PATTERNS))
+    """Read counsel-chat from a path or a Hub dataset id; what upstream's own repo held is upstream's edition."""
+    path = local_source(source, _PATTERNS)
+    chat = read_counsel_chat(path)
+    fetched = not Path(source).expanduser().exists()
+    if fetched and origin(path).partition("@")[0].casefold() == f"hf://datasets/{SOURCE_DATASET}":
+        return replace(chat, edition=SOURCE_DATASET)
+    return chat
 
 
 def judged_questions(chat: CounselChat, min_answers: int) -> list[Question]:
-    """Questions with at least `min_answers` answers; a blank answer is none."""
-    return [q for q in chat.questions if sum(not is_blank(a.text) for a in q.answers) >= min_answers]
+    """Questions with at least `min_answers` answers; a blank or placeholder text is none."""
+    return [q for q in chat.questions if sum(no_answer(a.text) is None for a in q.answers) >= min_answers]
 
 
 def items_of(questions: Iterable[Question]) -> list[Item]:
@@ -56,8 +59,8 @@ def drawn(items: list[Item], sample: int | None, seed: int) -> list[Item]:
     """`sample` of the items by seeded digest, in their order; all of them if it is None."""
     if sample is None:
         return items
-    # blank answers have nothing to measure a judge on
-    seen = {(item.question_sha256, item.answer_sha256): item for item in items if not is_blank(item.answer)}
+    # blank and placeholder texts have nothing to measure a judge on
+    seen = {(item.question_sha256, item.answer_sha256): item for item in items if no_answer(item.answer) is None}
     order = sorted(seen.values(), key=lambda i: text_sha256(f"{seed}\0{i.question_sha256}\0{i.answer_sha256}"))
     kept = {id(item) for item in order[:sample]}
     return [item for item in items if id(item) in kept]
@@ -107,10 +110,37 @@ def source_of_journal(journal: Path, source: str | None) -> tuple[str, CounselCh
     return found, chat
 
 
-def dataset_of(source: str) -> tuple[str, str]:
-    """(source_dataset, license) for the rows: counsel-chat's, or ours for the bundled sample."""
-    ours = Path(source).exists() and Path(source).resolve().is_relative_to(_SAMPLES)
-    return (SAMPLE_DATASET if ours else SOURCE_DATASET), LICENSE
+def not_used(chat: CounselChat, statuses: Mapping[VerdictKey, str]) -> int:
+    """Scored verdicts of a journal on placeholder texts: given before those were known, kept, and not used."""
+    found = placeholders_of(chat)
+    return sum(status == "scored" and key.answer_sha256 in found for key, status in statuses.items())
+
+
+def placeholders_of(chat: CounselChat) -> frozenset[str]:
+    """Digests of the source's placeholder texts."""
+    texts = {answer.text for question in chat.questions for answer in question.answers}
+    return frozenset(text_sha256(text) for text in texts if no_answer(text) == "placeholder")
+
+
+def placeholders_beside(journals: Iterable[Path]) -> frozenset[str]:
+    """Digests of the placeholder texts in the journals' sources, as far as those are still on this machine."""
+    found: frozenset[str] = frozenset()
+    for journal in journals:
+        try:
+            noted = Path(read_origin(journal).source)
+            path = next(place for place in (noted, journal.parent / noted) if place.exists())
+            found |= placeholders_of(read_counsel_chat(path))
+        except (KokoroError, StopIteration):
+            # the usual spellings are known without the source
+            continue
+    return found
+
+
+def say_not_used(count: int) -> str:
+    """A line for every report; empty if there is nothing to say."""
+    if count == 1:
+        return "1 verdict of a placeholder text in this journal is not used"
+    return f"{count} verdicts of placeholder texts in this journal are not used" if count else ""
 
 
 def one_judge(verdicts: Iterable[Verdict], judge_model: str | None, where: str) -> list[Verdict]:
@@ -178,19 +208,31 @@ def consensus_of(journals: Iterable[Path], first: Verdict) -> Callable[[Pair], b
     return agreed
 
 
-def candidate_sets(
-    questions: Iterable[Question], verdicts: Iterable[Verdict], judge_model: str
-) -> tuple[list[CandidateSet], int]:
-    """Questions with their verdicts joined by digest, and how many verdicts found no text."""
+class Joined(NamedTuple):
+    """Questions with their verdicts."""
+
+    sets: list[CandidateSet]
+    without_text: int
+    """Verdicts that found no text."""
+    not_used: int
+    """Scored verdicts of placeholder texts, which are no answers."""
+
+
+def candidate_sets(questions: Iterable[Question], verdicts: Iterable[Verdict], judge_model: str) -> Joined:
+    """Questions with their verdicts joined by digest."""
     by_digest: Mapping[tuple[str, str], Verdict] = {(v.question_sha256, v.answer_sha256): v for v in verdicts}
     used: set[tuple[str, str]] = set()
+    not_answers: set[tuple[str, str]] = set()
 
     def candidate(question_sha256: str, therapist: str, text: str) -> Candidate:
         key = (question_sha256, text_sha256(text))
         verdict = by_digest.get(key)
         if verdict is not None:
             used.add(key)
-        return Candidate(therapist, text, verdict.scores if verdict else None, blank=is_blank(text))
+            if no_answer(text) is not None:
+                not_answers.update({key} if verdict.scores else ())
+                verdict = None
+        return Candidate(therapist, text, verdict.scores if verdict else None)
 
     sets = []
     for question in questions:
@@ -199,4 +241,4 @@ def candidate_sets(
         sets.append(
             CandidateSet(question.question_id, question.topic, question.prompt, judge_model, candidates, question.key)
         )
-    return sets, len(by_digest) - len(used)
+    return Joined(sets, len(by_digest) - len(used), len(not_answers))

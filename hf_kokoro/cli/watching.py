@@ -18,7 +18,7 @@ QUIET_LOOKS = 12
 
 
 def watch(
-    journal: Path, source: str | None, make: Callable[[str, CounselChat], Growing], poll_seconds: float, once: bool
+    journal: Path, source: str | None, make: Callable[[CounselChat], Growing], poll_seconds: float, once: bool
 ) -> Growing | None:
     """Follow a journal that another process writes, until Ctrl-C or, with `once`, for one look.
 
@@ -33,7 +33,7 @@ def watch(
             verdicts_behind(journal, 0)
         else:
             _wait_for(journal, source, poll_seconds)
-        growing = make(*join.source_of_journal(journal, source))
+        growing = make(join.source_of_journal(journal, source)[1])
         if not once:
             _follow(growing, poll_seconds)
     except KeyboardInterrupt:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -11,8 +11,9 @@ import numpy as np
 
 from ..errors import UsageError
 from ..schema.miti_st import DIMENSIONS, answer_rank
+from ..schema.no_answers import NO_ANSWERS
 from .statistics import Array, Estimate, bootstrap, ordinal_alpha, pearson, quadratic_kappa, spearman
-from .verdicts import Verdict
+from .verdicts import Verdict, placeholder_digests
 
 MEASURED = (*DIMENSIONS, "total")
 
@@ -31,6 +32,8 @@ class Ratings:
     name: str
     scores: Mapping[AnswerKey, Mapping[str, int]]
     unscored: int
+    not_used: int = 0
+    """Scored verdicts of placeholder texts, which are no answers."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +78,13 @@ class Agreement:
         return asdict(self)
 
 
-def ratings_of(verdicts: Iterable[Verdict]) -> list[Ratings]:
-    """One Ratings a judge, in the order of their first verdicts; where a single judge was retested, one a pass."""
+def ratings_of(verdicts: Iterable[Verdict], placeholders: Collection[str] = ()) -> list[Ratings]:
+    """One Ratings a judge, in the order of their first verdicts; where a single judge was retested, one a pass.
+
+    Verdicts of placeholder texts, whose usual spellings are known by digest, are left out; `placeholders` are digests
+    of more of them.
+    """
+    no_answers = placeholder_digests().union(placeholders)
     found: dict[tuple[str, str, int], list[Verdict]] = {}
     for verdict in verdicts:
         found.setdefault((verdict.judge_model, verdict.rubric_sha256, verdict.repeat), []).append(verdict)
@@ -94,10 +102,13 @@ def ratings_of(verdicts: Iterable[Verdict]) -> list[Ratings]:
         scores = {
             AnswerKey(v.question_sha256, v.answer_sha256): {**v.scores, "total": v.total or 0}
             for v in group
-            if v.scores is not None
+            if v.scores is not None and v.answer_sha256 not in no_answers
         }
-        unscored = sum(v.scores is None and v.status != "blank" for v in group)
-        ratings.append(Ratings(name, scores, unscored))
+        unscored = sum(
+            v.scores is None and v.status not in NO_ANSWERS and v.answer_sha256 not in no_answers for v in group
+        )
+        not_used = sum(v.scores is not None and v.answer_sha256 in no_answers for v in group)
+        ratings.append(Ratings(name, scores, unscored, not_used))
     return ratings
 
 

@@ -20,7 +20,7 @@ from .claude import ClaudeJudge, Failure, NobodyAnswered, StopRun, calling, unse
 from .claude_prompt import read_message, request_bytes, request_parameters
 from .journal import Journal
 from .scoring import JudgeReport, missing_items, report_on
-from .verdicts import Item, Opinion, VerdictKey, is_blank, make_verdict
+from .verdicts import Item, Opinion, VerdictKey, make_verdict, unjudged
 
 MAX_ROWS = 10_000
 MAX_BYTES = 100 * 2**20
@@ -86,7 +86,7 @@ class _Run:
                 if (item.question_sha256, item.answer_sha256) not in again
             ][:limit]
             for item in work:
-                opinion = Opinion("blank") if is_blank(item.answer) else unsendable(item.question, item.answer)
+                opinion = unjudged(item.answer) or unsendable(item.question, item.answer)
                 if opinion is not None:
                     self._journal(batch_row(item, 1, 0), opinion)
                 else:
@@ -225,6 +225,10 @@ class _Run:
         """Queue the row for the next batch; False if its text is not at hand or it failed too often."""
         key = (row.question_sha256, row.answer_sha256)
         item = self._items.get(key)
+        if item is not None and (opinion := unjudged(item.answer)) is not None:
+            # from a batch that was sent before its text counted as no answer
+            self._journal(row, opinion)
+            return True
         self.tries[key] = self.tries.get(key, 0) + bool(why)
         if item is None or self.tries[key] >= _TRIES:
             if why:

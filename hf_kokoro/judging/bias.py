@@ -12,6 +12,7 @@ import numpy as np
 
 from ..errors import UsageError
 from ..schema.miti_st import DIMENSIONS
+from ..schema.no_answers import no_answer
 from .agreement import AnswerKey, best_worst_keys
 from .statistics import (
     Estimate,
@@ -149,7 +150,8 @@ class BiasReport:
 
 
 def measure_bias(judge: str, answers: Sequence[ScoredAnswer], unscored: int = 0) -> BiasReport:
-    """Measure one judge's scores. Raises UsageError if there is nothing to measure."""
+    """Measure one judge's scores; texts that are no answers are left out. Raises UsageError if nothing is left."""
+    answers = [answer for answer in answers if no_answer(answer.text) is None]
     if not answers:
         raise UsageError(f"{judge}: no scored answer whose text is at hand; see --source")
     by_key = {answer.key: answer for answer in answers}

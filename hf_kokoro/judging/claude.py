@@ -15,7 +15,7 @@ from ..errors import KokoroError, MissingExtraError, UsageError
 from .backoff import Backoff
 from .budget import Budget, Price
 from .claude_prompt import prompt_sha256, read_message, request_bytes, request_parameters
-from .verdicts import Opinion
+from .verdicts import Opinion, unjudged
 
 DEFAULT_MODEL = "claude-opus-4-7"
 MAX_TOKENS = 512
@@ -89,7 +89,7 @@ class ClaudeJudge:
 
         Raises NobodyAnswered, StopRun or BudgetSpent; then the answer has no verdict.
         """
-        if (opinion := unsendable(question, answer)) is not None:
+        if (opinion := unjudged(answer) or unsendable(question, answer)) is not None:
             return opinion
         size = request_bytes(question, answer)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from ..errors import KokoroError
 from .journal import Journal
 from .judge import AsyncJudge
-from .verdicts import Item, Opinion, is_blank, make_verdict
+from .verdicts import Item, make_verdict, unjudged
 
 NOT_SENT = "not sent"
 """The reason of items that were still waiting when the run stopped."""
@@ -49,8 +49,7 @@ async def score_concurrently(
                 outcome.unanswered.append((item, NOT_SENT))
                 continue
             try:
-                blank = is_blank(item.answer)
-                opinion = Opinion("blank") if blank else await judge.score(item.question, item.answer)
+                opinion = unjudged(item.answer) or await judge.score(item.question, item.answer)
             except KokoroError as error:
                 outcome.unanswered.append((item, str(error) if error.retryable else STOPPED))
                 in_a_row += 1

@@ -10,11 +10,12 @@ from statistics import fmean, linear_regression
 from typing import Any
 
 from ..errors import UsageError
+from ..schema.no_answers import no_answer
 from .claude import ClaudeJudge, Failure, StopRun, calling
 from .claude_prompt import request_parameters
 from .journal import Journal
 from .scoring import missing_items
-from .verdicts import Item, is_blank
+from .verdicts import Item
 
 COUNTED = 100
 """Answers whose tokens are counted; with more, every n-th one is, and the rest follow by their length."""
@@ -60,7 +61,7 @@ def estimate_cost(items: Iterable[Item], judge: ClaudeJudge, journal: Journal, b
 
     Raises UsageError if the model has no price, StopRun if the service can't be asked.
     """
-    work = [item for item in missing_items(items, judge, journal) if not is_blank(item.answer)]
+    work = [item for item in missing_items(items, judge, journal) if no_answer(item.answer) is None]
     if not judge.priced:
         raise UsageError(f"no price of model {judge.judge_model!r}; give one with --prices FILE")
     sample = work[:: max(1, -(-len(work) // COUNTED))]

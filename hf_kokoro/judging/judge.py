@@ -36,7 +36,10 @@ class Judge(Protocol):
     rubric_sha256: str
 
     def score(self, question: str, answer: str) -> Opinion:
-        """Give an opinion on a non-blank answer. An unreadable outcome is a status, not an exception."""
+        """Give an opinion on an answer, which is no blank or placeholder text.
+
+        An unreadable outcome is a status, not an exception.
+        """
 
 
 @runtime_checkable

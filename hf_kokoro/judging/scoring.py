@@ -1,4 +1,4 @@
-"""Running a judge over answers: only what is missing is scored, blank answers never reach the judge."""
+"""Running a judge over answers: only what is missing is scored, blank and placeholder texts never reach the judge."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ..errors import FAULTS_SHOWN
+from ..schema.no_answers import NO_ANSWERS, no_answer
 from .concurrent import NOT_SENT, STOPPED, score_concurrently
 from .journal import Journal
 from .judge import AsyncJudge, Judge
-from .verdicts import STATUSES, Item, Opinion, VerdictKey, is_blank, make_verdict
+from .verdicts import STATUSES, Item, VerdictKey, make_verdict, unjudged
 
 
 @dataclass
@@ -33,8 +34,8 @@ class JudgeReport:
 
     @property
     def unscored(self) -> int:
-        """Answers without five scores: refused, incomplete, invalid. A blank one is no answer."""
-        return sum(self.statuses[status] for status in STATUSES if status not in ("scored", "blank"))
+        """Answers without five scores: refused, incomplete, invalid. A blank or placeholder text is no answer."""
+        return sum(self.statuses[status] for status in STATUSES if status not in ("scored", *NO_ANSWERS))
 
     @property
     def missing(self) -> int:
@@ -125,7 +126,7 @@ def score_items(
         report.unanswered = [(item.question_id, item.answer_sha256[:12], reason) for item, reason in outcome.unanswered]
         return report
     for done, item in enumerate(work, start=1):
-        opinion = Opinion("blank") if is_blank(item.answer) else judge.score(item.question, item.answer)
+        opinion = unjudged(item.answer) or judge.score(item.question, item.answer)
         journal.append(make_verdict(item, opinion, judge.judge_model, judge.rubric_sha256, repeat))
         progress(done, len(work))
     return report_on(wanted, judge, journal, len(work), repeat)
@@ -134,8 +135,15 @@ def score_items(
 def report_on(
     wanted: list[Item], judge: Judge | AsyncJudge, journal: Journal, judged: int, repeat: int = 0
 ) -> JudgeReport:
-    """Count where every wanted answer stands now; the same answer to the same question counts once."""
-    keys = {item_key(item, judge, repeat) for item in wanted}
-    statuses = Counter(journal.statuses.get(key, "missing") for key in keys)
+    """Count where every wanted answer stands now; the same answer to the same question counts once.
+
+    A placeholder counts as one, also where the journal holds scores of it from before placeholders were known.
+    """
+    items = {item_key(item, judge, repeat): item for item in wanted}
+    keys = {key: journal.statuses.get(key, "missing") for key in items}
+    found = {
+        key: status if status == "missing" else no_answer(items[key].answer) or status for key, status in keys.items()
+    }
+    statuses = Counter(found.values())
     done = len(keys) - statuses["missing"]
     return JudgeReport(judge.judge_model, len(wanted), len(keys), judged, done - judged, statuses)

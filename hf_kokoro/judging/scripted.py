@@ -1,8 +1,8 @@
 """A judge that answers from a script: for tests, demonstrations, and verdicts that come from elsewhere.
 
 The script is JSON Lines. A line is either five scores, `{"empathy": 3, ..., "no_confront": 1}`, or another
-outcome, `{"status": "refused"}` (also incomplete, invalid, blank); both may have `reason` and `raw`. A line
-with `answer_sha256` is for that answer alone, wherever it comes (and for one question alone if it has
+outcome, `{"status": "refused"}` (also incomplete, invalid, blank, placeholder); both may have `reason` and `raw`.
+A line with `answer_sha256` is for that answer alone, wherever it comes (and for one question alone if it has
 `question_sha256`); the others are given out in order, one an answer, and start again when they run out.
 A first line `{"judge_model": "..."}` names the judge, so that two scripts can stand for two judges. A line
 that is not in this form is a reply that can't be read: it gives `invalid`, with the line as `raw`.

@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, NamedTuple, Protocol
 
 from ..errors import KokoroError, describe
 from ..schema.miti_st import DIMENSIONS, RUBRIC
+from ..schema.no_answers import NO_ANSWERS, no_answer, usual_spellings
 
-STATUSES = ("scored", "refused", "incomplete", "invalid", "blank")
+STATUSES = ("scored", "refused", "incomplete", "invalid", *NO_ANSWERS)
 """scored: five scores. refused: the judge declined. incomplete: its reply was cut off. invalid: its reply
-could not be read as five scores in range. blank: there was no answer to judge."""
+could not be read as five scores in range. blank, placeholder: there was no answer to judge (`schema.no_answers`)."""
 
 
 class VerdictError(KokoroError):
@@ -213,6 +213,13 @@ def text_sha256(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def is_blank(text: str) -> bool:
-    """True if nothing in it can be seen: spaces of any width, line ends, controls, zero-width marks."""
-    return all(char.isspace() or unicodedata.category(char) in ("Cc", "Cf", "Zs") for char in text)
+@cache
+def placeholder_digests() -> frozenset[str]:
+    """Digests of the usual placeholder texts: a journal holds no texts to ask `no_answer` about."""
+    return frozenset(map(text_sha256, usual_spellings()))
+
+
+def unjudged(answer: str) -> Opinion | None:
+    """The opinion on a text that is no answer, which no judge is asked for; None for an answer."""
+    status = no_answer(answer)
+    return None if status is None else Opinion(status)

@@ -7,16 +7,23 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..schema.miti_st import answer_rank
+from ..schema.no_answers import NoAnswer, no_answer
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """One answer. `scores` is None exactly if it is unscored; `blank` answers are no answers."""
+    """One answer. `scores` is None exactly if it is unscored; a blank or placeholder text is no answer."""
 
     therapist: str
     text: str
     scores: Mapping[str, int] | None = None
     blank: bool = False
+    """True for a text that is to count as blank whatever it holds."""
+
+    @property
+    def no_answer(self) -> NoAnswer | None:
+        """Why this is no answer, or None if it is one."""
+        return "blank" if self.blank else no_answer(self.text)
 
     @property
     def total(self) -> int:

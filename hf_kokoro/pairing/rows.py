@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ..errors import Faults, RowError, UsageError
-from ..schema.miti_st import LICENSE, ROW_KEYS, RUBRIC, SOURCE_DATASET, row_faults
+from ..schema.miti_st import NOT_STATED, ROW_KEYS, RUBRIC, row_faults
 from .candidates import CandidateSet, Pair
 from .strategies import STRATEGIES, Options, Strategy, order_digest
 
@@ -29,7 +29,7 @@ class PairReport:
     waiting: int = 0
     """Questions with an unscored answer (with allow_partial: with fewer than two scored ones)."""
     too_few: int = 0
-    """Questions with fewer answers than asked for; a blank answer is none."""
+    """Questions with fewer answers than asked for; a blank or placeholder text is none."""
     tied: int = 0
     """Questions whose answers all have the same total (or the same text)."""
     below_margin: int = 0
@@ -44,6 +44,8 @@ class PairReport:
     pairs_repeated: int = 0
     """Pairs equal, word for word, to one of another question id: the source lists some questions twice."""
     blank_answers: int = 0
+    placeholder_answers: int = 0
+    """Texts such as `[removed]`: no answers, whatever scores they came with."""
     unscored_answers: int = 0
     margins: dict[int, int] = field(default_factory=dict)
 
@@ -62,13 +64,14 @@ def make_rows(
     max_per_therapist: int | None = None,
     allow_partial: bool = False,
     agreed: Callable[[Pair], bool] | None = None,
-    source_dataset: str = SOURCE_DATASET,
-    license_name: str = LICENSE,
+    source_dataset: str = NOT_STATED,
+    license_name: str = NOT_STATED,
 ) -> tuple[list[dict[str, Any]], PairReport]:
     """Pair every question's answers and write each pair as a row, in the order of the questions.
 
     `max_per_therapist` keeps at most so many pairs in which a therapist appears on either side; `agreed` keeps
-    the pairs that it is true of (a consensus of judges). Raises UsageError for settings out of range and
+    the pairs that it is true of (a consensus of judges). `source_dataset` and `license_name` are what the caller knows
+    of the texts; rows that do not state them can't be published. Raises UsageError for settings out of range and
     RowError if a row would break the schema.
     """
     if strategy not in STRATEGIES:
@@ -114,7 +117,7 @@ def cap_per_therapist(pairs: list[Pair], most: int, seed: int) -> list[Pair]:
     return [pairs[index] for index in sorted(kept)]
 
 
-def row_of(pair: Pair, source_dataset: str = SOURCE_DATASET, license_name: str = LICENSE) -> dict[str, Any]:
+def row_of(pair: Pair, source_dataset: str = NOT_STATED, license_name: str = NOT_STATED) -> dict[str, Any]:
     """The pair as a row of the published schema, its keys in order."""
     row = {
         "question_id": pair.source.question_id,
@@ -149,9 +152,11 @@ class _Pairing:
         """The question's pairs; the report says what became of it."""
         report = self.report
         report.questions += 1
-        answers = [candidate for candidate in source.candidates if not candidate.blank]
+        kinds = [candidate.no_answer for candidate in source.candidates]
+        answers = [candidate for candidate, kind in zip(source.candidates, kinds, strict=True) if kind is None]
         scored = [candidate for candidate in answers if candidate.scores is not None]
-        report.blank_answers += len(source.candidates) - len(answers)
+        report.blank_answers += kinds.count("blank")
+        report.placeholder_answers += kinds.count("placeholder")
         report.unscored_answers += len(answers) - len(scored)
         partial = len(scored) < len(answers)
         if len(answers) < self.min_answers:

@@ -25,9 +25,11 @@ VERSION = "1.0.0"
 
 RUBRIC = "MITI-ST v1"
 SOURCE_DATASET = "nbertagnolli/counsel-chat"
+SAMPLE_DATASET = "hf-kokoro/sample"
+"""The fictional sample that comes with this package."""
 LICENSE = "MIT"
 NOT_STATED = "not stated"
-"""Value of `source_dataset` or `license` where nobody said; such rows never leave for the Hub."""
+"""Value of `source_dataset` and `license` where nobody has said where the texts come from. Not for the Hub."""
 HUB_ID = "AgenticCommons/counsel-chat-miti-st-dpo"
 DATA_PATH = "data/pilot.jsonl"
 LINE_LIMIT = 256 << 20

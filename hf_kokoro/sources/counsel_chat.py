@@ -12,16 +12,21 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
-from ..errors import Fault, Faults, SourceError, describe
+from ..errors import Fault, Faults, describe
+from ..schema.miti_st import SAMPLE_DATASET, SOURCE_DATASET
 from .cells import TableRow
-from .files import open_source
+from .editions import COUNSEL_CHAT
+from .files import SourceFiles, open_source
+from .no_rows import no_rows
 from .tables import SUFFIXES, is_table, read_table
 
 REQUIRED_COLUMNS = ("questionID", "questionTitle", "questionText", "therapistInfo", "answerText")
 OPTIONAL_COLUMNS = ("questionLink", "topic", "therapistURL", "upvotes", "views")
 
+_SAMPLE = Path(__file__).resolve().parents[1] / "samples" / "counsel_chat.csv"
 _WHOLE = re.compile(r"\d{1,18}\Z", re.ASCII)
 
 
@@ -59,6 +64,8 @@ class CounselChat:
     ignored_columns: tuple[str, ...]
     ignored_files: tuple[str, ...]
     digest: str
+    edition: str = ""
+    """Whose bytes these are, all of them: upstream's Hub id, or the bundled sample's name; "" for any others."""
 
     @property
     def answers(self) -> int:
@@ -80,13 +87,14 @@ def read_counsel_chat(source: str | Path) -> CounselChat:
     hint = "nothing was read; mend these and run again (README, 'bad input')"
     faults.raise_if_any(f"counsel-chat table {Path(source).name}", hint=hint)
     if not grouping.heads:
-        raise SourceError(f"{Path(source).name}: a header without a single answer; get the table again")
+        raise no_rows(reading.files, f"answers under {', '.join(REQUIRED_COLUMNS)}", "get the table again")
     return CounselChat(
         questions=tuple(grouping.questions()),
         duplicates=grouping.duplicates,
         ignored_columns=tuple(sorted(reading.ignored_columns)),
         ignored_files=tuple(reading.ignored_files),
         digest=grouping.digest(),
+        edition=reading.edition,
     )
 
 
@@ -118,17 +126,27 @@ class _Reading:
     path: Path
     ignored_columns: set[str] = field(default_factory=set)
     ignored_files: list[str] = field(default_factory=list)
+    editions: set[str] = field(default_factory=set)
+
+    @property
+    def edition(self) -> str:
+        return next(iter(self.editions)) if len(self.editions) == 1 else ""
+
+    @cached_property
+    def files(self) -> SourceFiles:
+        return open_source(self.path)
 
     def rows(self, faults: Faults) -> Iterator[TableRow]:
-        files = open_source(self.path)
+        files = self.files
         self.ignored_files = [name for name in files.names() if not is_table(name)]
         tables = 0
         for name, data in files.members(accept=is_table):
             tables += 1
+            self.editions.add(_edition(data))
             # UTF-8 only: as CP932 the curly quotes of a Windows-1252 file would turn into kanji unnoticed
             yield from self._checked(read_table(name, data, faults, fallback=None), faults)
         if not tables:
-            raise SourceError(f"{self.path.name}: holds no table; readable are {', '.join(SUFFIXES)}")
+            raise no_rows(files, f"a table ({', '.join(SUFFIXES)})", "save yours as one of these")
 
     def _checked(self, rows: Iterator[TableRow], faults: Faults) -> Iterator[TableRow]:
         for number, row in enumerate(rows):
@@ -142,6 +160,12 @@ class _Reading:
                 continue
             self.ignored_columns.update(row.cells.keys() - {*REQUIRED_COLUMNS, *OPTIONAL_COLUMNS})
             yield row
+
+
+def _edition(data: bytes) -> str:
+    if any(file.holds(data) for file in COUNSEL_CHAT):
+        return SOURCE_DATASET
+    return SAMPLE_DATASET if len(data) == _SAMPLE.stat().st_size and data == _SAMPLE.read_bytes() else ""
 
 
 def _parse(row: TableRow, faults: Faults) -> tuple[_Head, Answer]:

@@ -16,11 +16,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..errors import Fault, Faults, InputError, describe
+from ..errors import Fault, Faults, InputError, SourceError, describe
 from ..schema.emotions import EMOTION_NAMES, emotion_name
 from .cells import TableRow
 from .emplifai_columns import FIELDS, Columns, check_columns, is_foreign, match_columns
 from .emplifai_turns import TurnsError, turns_from_cell, turns_from_columns
+from .files import SourceFiles
+from .no_rows import no_rows
 from .tables import is_table, read_table
 
 logger = logging.getLogger(__name__)
@@ -33,7 +35,9 @@ Record = dict[str, Any]
 """{dialogue_id, situation_id, emotion, situation: str; turns: 4 x {speaker, text}}"""
 
 
-def read_emplifai(members: Iterable[tuple[str, bytes]], columns: Columns | None = None) -> Iterator[Record]:
+def read_emplifai(
+    members: Iterable[tuple[str, bytes]], columns: Columns | None = None, source: SourceFiles | None = None
+) -> Iterator[Record]:
     """Yield one record a dialogue, in file order: dialogue_id, situation_id, emotion, situation, turns.
 
     `members` are (name, bytes); files that are no tables, or tables without one known column, are logged
@@ -41,7 +45,8 @@ def read_emplifai(members: Iterable[tuple[str, bytes]], columns: Columns | None 
     header names where the alias table does not fit, or to None to derive the id instead. A blank or absent
     id is derived from the content by sha256, so it is the same on every machine; any other blank is a
     fault. Raises InputError after the last row with every fault found (dialogue ids that repeat
-    included), UsageError for an unknown field in `columns`.
+    included), SourceError if there is no dialogue (it
+    says what `source` holds, if that is given), UsageError for an unknown field in `columns`.
     """
     check_columns(columns or {})
     reader = _Reader(columns or {})
@@ -54,9 +59,12 @@ def read_emplifai(members: Iterable[tuple[str, bytes]], columns: Columns | None 
             logger.warning("%s: not a table, skipped", name)
     reader.faults.raise_if_any("EmplifAI", InputError, _HINT)
     if not reader.dialogues:
-        others = f"no dialogue ({len(reader.foreign)} tables without one known column)"
-        allowed = "a table with a header and one row a dialogue: " + ", ".join(FIELDS)
-        raise InputError("EmplifAI", [Fault("the source", "", others, allowed, "rename, or pass columns=")])
+        foreign = f" ({len(reader.foreign)} tables have not one of these columns)" if reader.foreign else ""
+        looked_for = f"EmplifAI dialogues, one row a dialogue in a table with a header: {', '.join(FIELDS)}{foreign}"
+        step = "rename the columns, or pass columns="
+        if source is None:
+            raise SourceError(f"EmplifAI: not one row; looked for {looked_for}; {step}")
+        raise no_rows(source, looked_for, step)
 
 
 def situation_key(emotion: str, situation: str) -> str:

@@ -52,7 +52,8 @@ def _snapshot(repo_id: str, patterns: Sequence[str], revision: str | None, token
 
     try:
         # resolve to a commit first: a download at a branch may silently fall back to old cached files
-        commit = huggingface_hub.HfApi(token=token).dataset_info(repo_id, revision=revision, timeout=30).sha
+        info = huggingface_hub.HfApi(token=token).dataset_info(repo_id, revision=revision, timeout=30)
+        commit = info.sha
         folder = huggingface_hub.snapshot_download(
             repo_id, repo_type="dataset", revision=commit, allow_patterns=list(patterns), token=token
         )
@@ -75,4 +76,11 @@ def _snapshot(repo_id: str, patterns: Sequence[str], revision: str | None, token
         if type(error).__module__.partition(".")[0].startswith("http"):
             raise SourceError(f"{repo_id}: the Hub can't be reached; give a local folder or archive") from error
         raise
+    if not any(file.is_file() for file in Path(folder).rglob("*")):
+        held = [file.rfilename for file in info.siblings or ()]
+        shown = ", ".join(held[:5]) + (f" and {len(held) - 5} more" if len(held) > 5 else "")
+        raise SourceError(
+            f"{repo_id}: not one row; looked for files named {', '.join(patterns)}; found {shown or 'no file'}; "
+            "check the id and the revision"
+        )
     return Path(folder)

@@ -22,6 +22,7 @@ from ..schema import kokorochat as schema
 from .files import SourceFiles
 from .kokorochat_columns import Batch, read_ahead
 from .kokorochat_faults import are_timestamps, dialogue_faults
+from .no_rows import no_rows
 
 Language = Literal["ja", "en", "zh"]
 
@@ -107,7 +108,7 @@ class DialogueReader:
                 self.count += 1
                 yield dialogue
         if names is None and not self.count and not self.faults:
-            raise SourceError(self._nothing_found())
+            raise self._nothing_found()
 
     def read_tables(
         self, build: Callable[[list[Dialogue]], pa.Table], names: list[str] | None = None, size: int = 200
@@ -128,7 +129,7 @@ class DialogueReader:
                 self.count += len(dialogues)
                 yield build(dialogues)
         if names is None and not self.count and not self.faults:
-            raise SourceError(self._nothing_found())
+            raise self._nothing_found()
 
     def _new_ids(self, batch: Batch, ids: list[int]) -> bool:
         """Take the ids of a whole batch, or none of them if one is not as `_identified` wants it."""
@@ -146,12 +147,11 @@ class DialogueReader:
             self.others.append(name)
         return accepted
 
-    def _nothing_found(self) -> str:
+    def _nothing_found(self) -> SourceError:
         pattern = {"ja": "<evaluation_id>.json", "en": "en<ID>.json", "zh": "zh<ID>.json"}[self.language]
-        return (
-            f"{self.files.path.name}: no dialogue file found for language={self.language!r}; expected files named "
-            f"{pattern}, found {len(self.others)} other files; give the folder or archive that holds them"
-        )
+        one = f"one JSON object with the key 'dialogue' a file, named {pattern}"
+        looked_for = f"dialogue files for language={self.language!r}, {one}"
+        return no_rows(self.files, looked_for, "give the folder or archive that holds such files")
 
     def _parse(self, name: str, data: bytes) -> Dialogue | None:
         try:

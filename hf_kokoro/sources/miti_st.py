@@ -18,6 +18,7 @@ from ..errors import Fault, Faults, SourceError, describe
 from ..schema import miti_st as schema
 from ..schema.miti_st import LINE_LIMIT
 from .files import FolderFiles, SingleFile, SourceFiles
+from .no_rows import no_rows
 
 logger = logging.getLogger(__name__)
 
@@ -44,16 +45,18 @@ class RowReader:
         return row_files(self.files.names())
 
     def read(self, names: list[str] | None = None) -> Iterator[dict[str, Any]]:
-        """Yield good rows, keys as in `schema.ROW_KEYS`. Raises SourceError if the source has no row file."""
+        """Yield good rows, keys as in `schema.ROW_KEYS`. Raises SourceError if there is no row at all."""
         wanted = self.names() if names is None else names
         if not wanted:
-            raise SourceError(
-                f"{self.files.path.name}: no .jsonl file found; expected {schema.DATA_PATH} or other JSON Lines files"
-            )
+            raise self._nothing_found()
+        count = 0
         for name, number, line in self._lines(wanted):
             row = self._row(f"{name} line {number}", line)
             if row is not None:
+                count += 1
                 yield row
+        if not count and not self.faults:
+            raise self._nothing_found()
         for key, count in self.dropped_keys.items():
             logger.warning(
                 "%s: key %s of %d rows or answers is not part of the row schema and was left out",
@@ -61,6 +64,10 @@ class RowReader:
                 key,
                 count,
             )
+
+    def _nothing_found(self) -> SourceError:
+        looked_for = f"MITI-ST rows, one JSON object a line, in {schema.DATA_PATH} or other .jsonl files"
+        return no_rows(self.files, looked_for, "make rows with `hf-kokoro pair`, or give the folder that holds them")
 
     def _lines(self, names: list[str]) -> Iterator[tuple[str, int, bytes]]:
         if isinstance(self.files, FolderFiles | SingleFile):

@@ -95,8 +95,8 @@ def append_rows(
     `hf-kokoro spool send`) sends them, no other append does.
 
     Raises RowError (all faults listed), PrivacyError, ClaimError (rows that don't state their source and licence),
-    ForeignData, BaseFormatError, HistoryError, AccessError, AppendFailed or another TargetError; then nothing in the target was
-    changed, unless it is a VerifyError.
+    ForeignData, BaseFormatError, HistoryError, AccessError, AppendFailed or another TargetError; then nothing in
+    the target was changed, unless it is a VerifyError.
     """
     place = resolve_target(target, HubOptions(branch, token, pr, private))
     series = Series(path)

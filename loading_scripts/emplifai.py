@@ -16,9 +16,9 @@ if not hasattr(datasets, "List"):
     # datasets 2 and 3 write a list as [feature]
     datasets.List = lambda feature: [feature]
 
+from hf_kokoro.core.archives import open_source
 from hf_kokoro.schema.emplifai import DIALOGUES_FEATURES, VERSION
 from hf_kokoro.sources.emplifai import read_emplifai
-from hf_kokoro.sources.files import open_source
 
 
 class EmplifAI(datasets.GeneratorBasedBuilder):

@@ -17,8 +17,8 @@ if not hasattr(datasets, "List"):
     # datasets 2 and 3 write a list as [feature]
     datasets.List = lambda feature: [feature]
 
+from hf_kokoro.core.archives import open_source
 from hf_kokoro.schema.kokorochat import DIALOGUES_FEATURES, FLAG_NAMES, ITEM_NAMES, VERSION
-from hf_kokoro.sources.files import open_source
 from hf_kokoro.sources.kokorochat import DialogueReader
 
 PLAIN = ("dialogue_id", "client_id", "counselor_id", "score", "item_sum", "topic", "topic_sub")

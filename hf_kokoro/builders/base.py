@@ -15,8 +15,8 @@ import pyarrow as pa
 from datasets.builder import Key
 from datasets.exceptions import DatasetGenerationError
 
+from ..core.archives import open_source
 from ..errors import KokoroError, UsageError
-from ..sources.files import open_source
 from ..sources.hub import local_source, origin
 from .fingerprint import source_digest
 

@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 import datasets
 import pyarrow as pa
 
+from ..core.tables import is_table
 from ..errors import SourceError, UsageError
 from ..schema import emplifai as schema
 from ..schema.emotions import EMOTION_NAMES
 from ..sources.emplifai import read_emplifai
-from ..sources.tables import is_table
 from .base import SourceBuilder, SourceConfig
 from .splits import TEST, TRAIN, VALIDATION, systematic_split
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import xxhash
 
-from ..sources.files import FolderFiles, SourceFiles
+from ..core.archives import FolderFiles, SourceFiles
 
 SETTLED_SECONDS = 2.0
 _BLOCK = 2**20

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from ..hub.segments import Series
+from ..core.series import Series
 from ..schema.miti_st import (
     DATA_PATH,
     ROWS_FEATURES,

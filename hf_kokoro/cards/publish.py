@@ -11,11 +11,11 @@ from typing import Any
 import orjson
 import pyarrow.parquet as pq
 
+from ..core.series import Series
 from ..errors import UsageError
 from ..hub import Growth, append_rows, resolve_target
 from ..hub.card_counts import matches
 from ..hub.ours import Ours
-from ..hub.segments import Series
 from ..hub.target import CARD_PATH, HubOptions, Put, Target
 from ..policy import Gate
 from ..policy.gate import check_kinds

@@ -11,13 +11,13 @@ from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from ..core.series import Series
 from ..errors import UsageError
 from ..hub import Growth, LocalTarget, Target, resolve_target
 from ..hub.card_stamp import data_stamp
 from ..hub.lines import CHUNK, iter_lines
 from ..hub.ours import Ours
 from ..hub.remote import HubTarget
-from ..hub.segments import Series
 from ..hub.staging import content_matches, file_matches
 from ..hub.target import CARD_PATH, FileInfo, Put, Snapshot
 from ..schema.miti_st import DATA_PATH, LICENSE, NOT_STATED

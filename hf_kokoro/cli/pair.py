@@ -136,8 +136,8 @@ def _print(report: Any, model: str, joined: Joined, stamp: Stamp, out: Path) -> 
 
 def _refuse_growing_file(out: Path) -> None:
     """Raise UsageError if `out` lies in a folder that `append` grows: replacing it would break its history."""
+    from ..core.series import Series
     from ..hub.local import FOLDER
-    from ..hub.segments import Series
     from ..schema.miti_st import DATA_PATH
 
     place = out.expanduser().resolve()
@@ -166,7 +166,7 @@ def _files_of(source: Path, ignored: Iterable[str]) -> list[Path]:
 
 def _write(out: Path, text: str) -> None:
     """Whole or not at all: an interrupted run leaves the old file as it was."""
-    from ..hub.atomic import make_folders, write_atomically
+    from ..core.atomic import make_folders, write_atomically
 
     try:
         make_folders(out.parent)

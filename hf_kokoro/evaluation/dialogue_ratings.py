@@ -12,12 +12,12 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from ..core.resampling import DRAWS, bootstrap_sums, interval
 from ..errors import KokoroError
 from ..judging.concurrent import NOT_SENT
 from .dialogue_raters import DialogueRater, Rating
 from .dialogue_rubric import LOWEST, METRICS
 from .predictions import finished_ids, row_line
-from .resampling import DRAWS, bootstrap_sums, interval
 from .two_turn import SEED, GeneratedDialogue
 
 RATINGS_FILE = "ratings.jsonl"

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.resampling import DRAWS, SEED, bootstrap_sums, interval, paired_difference
 from .distinct import DISTINCT_ORDERS, DistinctCounter, Keys, ngram_keys
 from .overlap import (
     COLUMNS,
@@ -31,7 +32,6 @@ from .overlap import (
     overlap_metrics,
 )
 from .predictions import Prediction
-from .resampling import DRAWS, SEED, bootstrap_sums, interval, paired_difference
 from .tokenizers import load_tokenizer
 
 PRECISION = 6

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..core.stats import ordinal_alpha
 from ..errors import Fault, Faults, InputError, MissingExtraError, describe
-from ..judging.statistics import ordinal_alpha
 
 Matrix = npt.NDArray[np.float64]
 PRECISION = 6

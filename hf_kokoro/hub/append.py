@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 
+from ..core.series import Series
 from ..policy import Gate
 from ..schema.miti_st import DATA_PATH
 from .batch import NewRow, Rows, read_batch, refuse_if_faulty, write_rejects
@@ -22,7 +23,6 @@ from .ours import Ours
 from .patience import Patience, Tries
 from .plan import Plan, plan_append
 from .preview import describe_changes
-from .segments import Series
 from .spool import Spool
 from .target import Commit, HubOptions, Snapshot, Target, resolve_target
 

@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from os import PathLike
 
+from ..core.series import Series
 from ..errors import FAULTS_SHOWN, Fault, Faults
 from ..schema.miti_st import DATA_PATH
 from .card_check import check_cards
 from .errors import HistoryError, TargetError
 from .prove import FileProof, prove_file
 from .rows_check import RowCheck
-from .segments import Series
 from .target import Revision, Target, resolve_target
 
 

@@ -9,11 +9,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from ..core.atomic import write_atomically
 from ..errors import Fault, Faults, RowError, SourceError, UsageError, describe
 from ..policy import Gate
 from ..schema.miti_st import row_faults, row_id, row_line
 from . import lines
-from .atomic import write_atomically
 from .errors import BaseFormatError
 from .lines import iter_lines, parse_object
 

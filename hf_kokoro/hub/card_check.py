@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 
+from ..core.series import Series
 from ..errors import Fault, Faults
 from .card_counts import SplitCount, split_counts
 from .prove import FileProof
-from .segments import Series
 from .target import CARD_PATH, FileInfo, Revision, Target
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from .segments import Series
+from ..core.series import Series
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import overload
 
-from .atomic import make_folders, write_atomically
+from ..core.atomic import make_folders, write_atomically
 from .lines import CHUNK, read_ids
 
 _HEADER = struct.Struct("<8sQQ32sI")  # magic, covered size, mtime in ns, sha256 of the covered bytes, crc of the ids

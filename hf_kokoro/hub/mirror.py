@@ -18,7 +18,7 @@ from pathlib import Path
 
 from huggingface_hub import constants
 
-from .atomic import delete_temporaries, make_folders, write_atomically
+from ..core.atomic import delete_temporaries, make_folders, write_atomically
 from .errors import HistoryError, OutcomeUnknown
 from .lines import CHUNK
 from .notes import Notes

@@ -9,7 +9,7 @@ import json
 from contextlib import suppress
 from pathlib import Path
 
-from .atomic import make_folders, write_atomically
+from ..core.atomic import make_folders, write_atomically
 
 
 class Notes:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
+from ..core.series import Series
 from .card_counts import Declared, declared_configs, matches
 from .errors import ForeignData
-from .segments import Series
 
 _TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".geoparquet", ".gpq", ".arrow", ".lance", ".xml")
 _ARCHIVES = (".zip", ".tar", ".tgz", ".h5", ".hdf5")

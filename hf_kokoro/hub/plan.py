@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
+from ..core.series import Series, split_lines
 from .batch import NewRow
 from .card_counts import grown_card
 from .card_stamp import restamped_card
 from .growth import ExtraFiles, Growth
 from .index import index_file
 from .manifest import grown_manifest
-from .segments import Series, split_lines
 from .target import CARD_PATH, MANIFEST_PATH, Change, Grow, Put, Snapshot
 
 

@@ -17,9 +17,9 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from ..core.atomic import make_folders, sync_folder, write_atomically
 from ..errors import SourceError, UsageError
 from ..schema.miti_st import row_id
-from .atomic import make_folders, sync_folder, write_atomically
 from .batch import NewRow
 from .lines import parse_object
 

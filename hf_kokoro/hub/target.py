@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol, runtime_checkable
 
 from ..core.places import HubRepo, one_branch, read_place
+from ..core.series import Series
 from ..errors import UsageError
 from .patience import Patience
-from .segments import Series
 
 if TYPE_CHECKING:
     from .ours import Ours

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core.stats import Array, Estimate, bootstrap, ordinal_alpha, pearson, quadratic_kappa, spearman
 from ..errors import UsageError
 from ..schema.miti_st import DIMENSIONS, answer_rank
 from ..schema.no_answers import NO_ANSWERS
-from .statistics import Array, Estimate, bootstrap, ordinal_alpha, pearson, quadratic_kappa, spearman
 from .verdicts import Verdict, placeholder_digests
 
 MEASURED = (*DIMENSIONS, "total")

@@ -10,19 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core.stats import Estimate, bootstrap, effective_number, gini, partial_spearman, spearman, wilson
 from ..errors import UsageError
 from ..schema.miti_st import DIMENSIONS
 from ..schema.no_answers import no_answer
 from .agreement import AnswerKey, best_worst_keys
-from .statistics import (
-    Estimate,
-    bootstrap,
-    effective_number,
-    gini,
-    partial_spearman,
-    spearman,
-    wilson,
-)
 
 PROLIFIC = 5
 """So many of the most prolific therapists are listed."""

@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from ..core.archives import SourceFiles, open_source
+from ..core.cells import TableRow
+from ..core.tables import SUFFIXES, is_table, read_table
 from ..errors import Fault, Faults, describe
 from ..schema.miti_st import SAMPLE_DATASET, SOURCE_DATASET
-from .cells import TableRow
 from .editions import COUNSEL_CHAT
-from .files import SourceFiles, open_source
 from .no_rows import no_rows
-from .tables import SUFFIXES, is_table, read_table
 
 REQUIRED_COLUMNS = ("questionID", "questionTitle", "questionText", "therapistInfo", "answerText")
 OPTIONAL_COLUMNS = ("questionLink", "topic", "therapistURL", "upvotes", "views")

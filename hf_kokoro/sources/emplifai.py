@@ -16,14 +16,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..core.archives import SourceFiles
+from ..core.cells import TableRow
+from ..core.tables import is_table, read_table
 from ..errors import Fault, Faults, InputError, SourceError, describe
 from ..schema.emotions import EMOTION_NAMES, emotion_name
-from .cells import TableRow
 from .emplifai_columns import FIELDS, Columns, check_columns, is_foreign, match_columns
 from .emplifai_turns import TurnsError, turns_from_cell, turns_from_columns
-from .files import SourceFiles
 from .no_rows import no_rows
-from .tables import is_table, read_table
 
 logger = logging.getLogger(__name__)
 

@@ -17,9 +17,9 @@ from typing import Any, Literal
 import orjson
 import pyarrow as pa
 
+from ..core.archives import SourceFiles
 from ..errors import Fault, Faults, SourceError
 from ..schema import kokorochat as schema
-from .files import SourceFiles
 from .kokorochat_columns import Batch, read_ahead
 from .kokorochat_faults import are_timestamps, dialogue_faults
 from .no_rows import no_rows

@@ -14,10 +14,10 @@ from typing import Any
 
 import orjson
 
+from ..core.archives import FolderFiles, SingleFile, SourceFiles
 from ..errors import Fault, Faults, SourceError, describe
 from ..schema import miti_st as schema
 from ..schema.miti_st import LINE_LIMIT
-from .files import FolderFiles, SingleFile, SourceFiles
 from .no_rows import no_rows
 
 logger = logging.getLogger(__name__)

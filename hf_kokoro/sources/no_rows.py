@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import orjson
 
+from ..core.archives import FolderFiles, SingleFile, SourceFiles
 from ..errors import SourceError, describe
-from .files import FolderFiles, SingleFile, SourceFiles
 from .hub import origin
 
 NAMES_SHOWN = 5

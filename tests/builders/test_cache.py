@@ -17,7 +17,7 @@ import hf_kokoro as hk
 from hf_kokoro.builders import fingerprint
 from hf_kokoro.builders.kokorochat import KokoroChat
 from hf_kokoro.builders.load import get_builder
-from hf_kokoro.sources.files import open_source
+from hf_kokoro.core.archives import open_source
 
 from .documents import changed, document, write
 

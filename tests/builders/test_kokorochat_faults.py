@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hf_kokoro as hk
+from hf_kokoro.core.archives import open_source
 from hf_kokoro.errors import InputError
-from hf_kokoro.sources.files import open_source
 from hf_kokoro.sources.kokorochat import DialogueReader
 from hf_kokoro.sources.kokorochat_columns import read_columns
 from hf_kokoro.sources.kokorochat_faults import dialogue_faults

@@ -68,7 +68,7 @@ def test_an_append_that_brings_the_card_along_updates_every_count_in_one_commit(
 
 
 def _series() -> Any:
-    from hf_kokoro.hub.segments import Series
+    from hf_kokoro.core.series import Series
 
     return Series("data/pilot.jsonl")
 

@@ -22,9 +22,9 @@ from hf_kokoro.cards import (
 )
 from hf_kokoro.cards.front_matter import join_card
 from hf_kokoro.cards.licences import LICENCES, SOURCES, check_may_publish, licences_of, looser_than
+from hf_kokoro.core.series import Series
 from hf_kokoro.errors import UsageError
 from hf_kokoro.hub import LocalTarget
-from hf_kokoro.hub.segments import Series
 from hf_kokoro.schema.miti_st import ROWS_FEATURES
 
 Rows = Callable[[int, int], list[dict[str, Any]]]

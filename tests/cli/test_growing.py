@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from hf_kokoro.core.series import Series
 from hf_kokoro.hub import LocalTarget
-from hf_kokoro.hub.segments import Series
 
 from ..hub.double import Delay, HubDouble, Status
 from ..judging.anthropic_double import Double, Reply, Request, scored

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from hf_kokoro.core.backoff import Backoff
 from hf_kokoro.errors import InputError, UsageError
 from hf_kokoro.evaluation.dialogue_raters import ClaudeRater, ScriptedRater, check_self_judging, model_family
 from hf_kokoro.evaluation.dialogue_ratings import RATINGS_FILE, rate_dialogues
 from hf_kokoro.evaluation.dialogue_rubric import METRICS, read_ratings, reply_schema, rubric_text
 from hf_kokoro.evaluation.two_turn import GeneratedDialogue, read_dialogue, read_generated, sample_pairs
-from hf_kokoro.judging.backoff import Backoff
 
 GOOD = "患者：朝がつらいです。\n支援者：つらいのですね。\n患者：はい。\n支援者：話してくださってありがとうございます。"
 FOUR = dict.fromkeys(METRICS, 4)

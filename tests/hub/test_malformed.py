@@ -13,12 +13,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hf_kokoro import append_rows, audit
+from hf_kokoro.core.archives import open_source
 from hf_kokoro.errors import KokoroError, RowError, SourceError, UsageError
 from hf_kokoro.hub import lines
 from hf_kokoro.hub.errors import BaseFormatError, HistoryError, TargetError
 from hf_kokoro.schema.miti_st import canonical_json, row_faults, row_line
 from hf_kokoro.sources import miti_st
-from hf_kokoro.sources.files import open_source
 from hf_kokoro.sources.miti_st import RowReader
 
 from .rows import changed, row, rows

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import pytest
 
+from hf_kokoro.core.stats import wilson
 from hf_kokoro.errors import UsageError
 from hf_kokoro.judging.agreement import AnswerKey
 from hf_kokoro.judging.bias import PairSides, ScoredAnswer, balanced, concentration, hedges, measure_bias, words
-from hf_kokoro.judging.statistics import wilson
 
 
 def answer(

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from hf_kokoro.core.backoff import Backoff
 from hf_kokoro.errors import UsageError
 from hf_kokoro.judging import Item, Journal, Opinion, read_journal, score_items
-from hf_kokoro.judging.backoff import Backoff
 from hf_kokoro.judging.budget import Budget, Price, load_price
 from hf_kokoro.judging.claude import ClaudeJudge, NobodyAnswered, StopRun
 from hf_kokoro.judging.claude_prompt import prompt_sha256, read_reply, reply_schema, system_text

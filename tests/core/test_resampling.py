@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from hf_kokoro.evaluation.resampling import bootstrap_sums, interval, paired_difference
+from hf_kokoro.core.resampling import bootstrap_sums, interval, paired_difference
 
 
 def mean_of(sums: Any) -> dict[str, float]:

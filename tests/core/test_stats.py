@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
-from hf_kokoro.judging import statistics as ours
+from hf_kokoro.core import stats as ours
 
 CHANCE = np.random.default_rng(3)
 _ = np.nan

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from hf_kokoro.core.tables import is_table, read_table
 from hf_kokoro.errors import Faults
-from hf_kokoro.sources.tables import is_table, read_table
 
 openpyxl = pytest.importorskip("openpyxl")
 
@@ -312,7 +312,7 @@ def test_xlsx_without_openpyxl_gives_the_pip_line() -> None:
 import sys
 sys.modules["openpyxl"] = None
 from hf_kokoro.errors import Faults, MissingExtraError
-from hf_kokoro.sources.tables import read_table
+from hf_kokoro.core.tables import read_table
 try:
     list(read_table("a.xlsx", sys.stdin.buffer.read(), Faults()))
 except MissingExtraError as error:

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 import hf_kokoro as hk
+from hf_kokoro.core.archives import check_member_name, natural_order, open_source
 from hf_kokoro.errors import SourceError
-from hf_kokoro.sources.files import check_member_name, natural_order, open_source
 
-from .documents import document, write
+from ..builders.documents import document, write
 
 
 @pytest.fixture

@@ -16,8 +16,10 @@ if not hasattr(datasets, "List"):
     # datasets 2 and 3 write a list as [feature]
     datasets.List = lambda feature: [feature]
 
+from hf_kokoro.miti.features import ROWS_FEATURES
+
 from hf_kokoro.core.archives import open_source
-from hf_kokoro.schema.miti_st import ROWS_FEATURES, VERSION
+from hf_kokoro.miti.contract import VERSION
 from hf_kokoro.sources.miti_st import RowReader
 
 

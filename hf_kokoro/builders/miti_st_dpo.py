@@ -12,9 +12,9 @@ import datasets
 import pyarrow as pa
 
 from ..errors import UsageError
-from ..schema import miti_st as schema
-from ..schema.miti_st_views import DESIRABLE_MIN, answer_key, pair_view, unpaired_view
-from ..schema.pair_weights import WEIGHTINGS, PairKey, pair_key, pair_weights
+from ..miti import contract as schema
+from ..miti.views import DESIRABLE_MIN, answer_key, pair_view, unpaired_view
+from ..miti.weights import WEIGHTINGS, PairKey, pair_key, pair_weights
 from ..sources.miti_st import RowReader, row_files
 from .base import SourceBuilder, SourceConfig
 from .splits import RANDOM, TRAIN, TWO_GROUPS, Fractions, connected_groups

@@ -15,7 +15,7 @@ from typing import Any
 from datasets import List, Value
 
 from ..errors import MissingExtraError
-from ..schema.miti_st import NOT_STATED, VERSION
+from ..miti.contract import NOT_STATED, VERSION
 from .facts import MitiFacts
 from .front_matter import CardError, ConfigCard
 from .origins import Wording, wording_of

@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 
 from ..errors import Fault, RowError
-from ..schema.miti_st_views import pair_view, unpaired_view
+from ..miti.views import pair_view, unpaired_view
 from .facts import MitiFacts
 
 PAIRS_PATH = "pairs/train.jsonl"

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..schema.miti_st import DIMENSIONS
-from ..schema.miti_st_views import answer_key
+from ..miti.contract import DIMENSIONS
+from ..miti.views import answer_key
 
 TOTALS = range(14)
 """The rubric's documented range of totals, 0 to 13."""

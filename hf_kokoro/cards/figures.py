@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import MissingExtraError
-from ..schema.miti_st import DIMENSIONS
+from ..miti.contract import DIMENSIONS
 from .facts import TOTALS, MitiFacts, mean, median
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ..errors import KokoroError
-from ..schema import kokorochat, miti_st
+from ..miti import contract as miti_st
+from ..schema import kokorochat
 
 ATTRIBUTION, NON_COMMERCIAL, NO_DERIVATIVES, SHARE_ALIKE = (
     "attribution",

@@ -8,13 +8,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ..core.series import Series
-from ..schema.miti_st import (
-    DATA_PATH,
-    ROWS_FEATURES,
-    pairs_features,
-    unpaired_features,
-)
-from ..schema.miti_st_views import DESIRABLE_MIN
+from ..miti.contract import DATA_PATH
+from ..miti.features import ROWS_FEATURES, pairs_features, unpaired_features
+from ..miti.views import DESIRABLE_MIN
 from .agreement import kept_agreement
 from .derived import PAIRS_PATH, UNPAIRED_PATH
 from .facts import MitiFacts, mean, median

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..schema.miti_st import LICENSE, NOT_STATED, SAMPLE_DATASET, SOURCE_DATASET
+from ..miti.contract import LICENSE, NOT_STATED, SAMPLE_DATASET, SOURCE_DATASET
 from .licences import LicenceError
 
 Origins = Mapping[tuple[str, str], int]

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ..miti.contract import DIMENSIONS
 from ..schema.emotions import EMOTION_NAMES
 from ..schema.kokorochat import FLAG_NAMES, TOPICS
-from ..schema.miti_st import DIMENSIONS
 from .kokorochat_measures import CLIENT, COUNSELOR, DialogueMeasures, measure_dialogues
 
 

@@ -17,9 +17,9 @@ from ..hub import Growth, append_rows, resolve_target
 from ..hub.card_counts import matches
 from ..hub.ours import Ours
 from ..hub.target import CARD_PATH, HubOptions, Put, Target
+from ..miti.contract import DATA_PATH
 from ..policy import Gate
 from ..policy.gate import check_kinds
-from ..schema.miti_st import DATA_PATH
 from .check import card_problems, raise_problems
 from .check_files import config_patterns, folder_files, folder_problems, pattern_problems
 from .derived import PAIRS_PATH, UNPAIRED_PATH, parse_rows

@@ -20,7 +20,7 @@ from ..hub.ours import Ours
 from ..hub.remote import HubTarget
 from ..hub.staging import content_matches, file_matches
 from ..hub.target import CARD_PATH, FileInfo, Put, Snapshot
-from ..schema.miti_st import DATA_PATH, LICENSE, NOT_STATED
+from ..miti.contract import DATA_PATH, LICENSE, NOT_STATED
 from .agreement import read_agreement
 from .croissant import CROISSANT_PATH, check_croissant, render_croissant
 from .derived import PAIRS_PATH, UNPAIRED_PATH, derive

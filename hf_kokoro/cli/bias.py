@@ -11,7 +11,7 @@ from .console import print_json, print_table
 
 if TYPE_CHECKING:
     from ..judging.bias import Balanced, BiasReport, Concentration
-    from ..pairing import CandidateSet
+    from ..miti.pairing import CandidateSet
 
 
 def bias(
@@ -33,7 +33,7 @@ def bias(
     """
     from ..judging import read_journal
     from ..judging.bias import measure_bias
-    from ..schema.no_answers import NO_ANSWERS
+    from ..miti.no_answers import NO_ANSWERS
     from . import verdict_join as join
 
     verdicts = join.one_judge(read_journal(journal), judge_model, str(journal))
@@ -68,7 +68,7 @@ def bias(
 def _balanced(sets: list[CandidateSet], cap: int, prolific: list[str]) -> list[Balanced]:
     """Best-worst pairs as they are, with the cap, and with weights."""
     from ..judging.bias import PairSides, balanced
-    from ..pairing import make_rows, pair_key, pair_weights
+    from ..miti.pairing import make_rows, pair_key, pair_weights
 
     def sides(rows: list[dict[str, Any]], weighting: str) -> list[PairSides]:
         weights = pair_weights([pair_key(row) for row in rows], weighting)

@@ -57,7 +57,7 @@ def card_hook(to: str, path: str, wanted: bool | None) -> ExtraFiles | None:
 
     from ..cards import card_files
     from ..hub import resolve_target
-    from ..schema.miti_st import DATA_PATH
+    from ..miti.contract import DATA_PATH
 
     if wanted is False or (wanted is None and path != DATA_PATH):
         return None
@@ -228,7 +228,7 @@ class Growing:
 
     def _pair(self) -> None:
         """Rows of the complete ones among the questions with new verdicts."""
-        from ..pairing import make_rows
+        from ..miti.pairing import make_rows
         from . import verdict_join as join
 
         if self._first is None:
@@ -268,7 +268,7 @@ def while_judging(
     redact: bool = False,
 ) -> Growing:
     """For `judge --append-to`. Raises UsageError for several judges: a dataset's rows are one judge's."""
-    from ..schema.miti_st import DATA_PATH
+    from ..miti.contract import DATA_PATH
     from . import verdict_join as join
 
     tags = [join.judge_tag(judge) for judge in judges]

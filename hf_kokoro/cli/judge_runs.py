@@ -106,7 +106,7 @@ def run_judges(
 
 def stopped_at_once(reports: list[JudgeReport]) -> str:
     """Why nothing at all was judged, in one line; empty if something was, or if no judge had to stop."""
-    from ..schema.no_answers import NO_ANSWERS
+    from ..miti.no_answers import NO_ANSWERS
 
     # a blank or placeholder text is no answer: its verdict needs no judge
     judged = (report.judged and {*+report.statuses} - {*NO_ANSWERS, "missing"} for report in reports)

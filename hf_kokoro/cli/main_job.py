@@ -81,8 +81,8 @@ def _judge(folder: Folder) -> str:
 def _pair(folder: Folder) -> tuple[list[list[dict[str, Any]]], str]:
     """Two batches of rows, so that the dataset is seen to grow: best against worst, then re-sampled subsets."""
     from ..judging import RuleJudge, read_journal
-    from ..pairing import Options, make_rows
-    from ..schema.miti_st import row_line
+    from ..miti.contract import row_line
+    from ..miti.pairing import Options, make_rows
     from . import verdict_join as join
     from .row_stamps import stamp_of
 

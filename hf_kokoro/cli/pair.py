@@ -53,8 +53,8 @@ def pair(
     Example: hf-kokoro pair --journal verdicts.jsonl --out rows.jsonl --min-margin 2
     """
     from ..judging import read_journal
-    from ..pairing import Options, make_rows
-    from ..schema.miti_st import row_line
+    from ..miti.contract import row_line
+    from ..miti.pairing import Options, make_rows
     from . import verdict_join as join
     from .row_stamps import stamp_of
 
@@ -138,7 +138,7 @@ def _refuse_growing_file(out: Path) -> None:
     """Raise UsageError if `out` lies in a folder that `append` grows: replacing it would break its history."""
     from ..core.series import Series
     from ..hub.local import FOLDER
-    from ..schema.miti_st import DATA_PATH
+    from ..miti.contract import DATA_PATH
 
     place = out.expanduser().resolve()
     grown = "/".join(place.parts[-2:]) in Series(DATA_PATH)

@@ -7,7 +7,7 @@ import unicodedata
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import UsageError, describe
-from ..schema.miti_st import LICENSE, NOT_STATED, SAMPLE_DATASET, SOURCE_DATASET
+from ..miti.contract import LICENSE, NOT_STATED, SAMPLE_DATASET, SOURCE_DATASET
 
 if TYPE_CHECKING:
     from ..sources.counsel_chat import CounselChat

@@ -19,8 +19,8 @@ from ..judging.agreement import AnswerKey
 from ..judging.bias import ScoredAnswer
 from ..judging.judge import AsyncJudge
 from ..judging.verdicts import VerdictKey
-from ..pairing import Candidate, CandidateSet, Pair
-from ..schema.miti_st import SOURCE_DATASET
+from ..miti.contract import SOURCE_DATASET
+from ..miti.pairing import Candidate, CandidateSet, Pair
 from ..sources.counsel_chat import CounselChat, Question, read_counsel_chat
 from ..sources.hub import local_source, origin
 

@@ -14,8 +14,8 @@ from os import PathLike
 from pathlib import Path
 
 from ..core.series import Series
+from ..miti.contract import DATA_PATH
 from ..policy import Gate
-from ..schema.miti_st import DATA_PATH
 from .batch import NewRow, Rows, read_batch, refuse_if_faulty, write_rejects
 from .errors import AppendFailed, OutcomeUnknown, RateLimited, TargetError, VerifyError
 from .growth import ExtraFiles

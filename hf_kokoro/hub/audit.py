@@ -13,7 +13,7 @@ from os import PathLike
 
 from ..core.series import Series
 from ..errors import FAULTS_SHOWN, Fault, Faults
-from ..schema.miti_st import DATA_PATH
+from ..miti.contract import DATA_PATH
 from .card_check import check_cards
 from .errors import HistoryError, TargetError
 from .prove import FileProof, prove_file

@@ -11,8 +11,8 @@ from typing import Any
 
 from ..core.atomic import write_atomically
 from ..errors import Fault, Faults, RowError, SourceError, UsageError, describe
+from ..miti.contract import row_faults, row_id, row_line
 from ..policy import Gate
-from ..schema.miti_st import row_faults, row_id, row_line
 from . import lines
 from .errors import BaseFormatError
 from .lines import iter_lines, parse_object

@@ -14,7 +14,7 @@ import pyarrow as pa
 import yaml
 
 from ..core.series import Series
-from ..schema.miti_st import ROWS_FEATURES
+from ..miti.features import ROWS_FEATURES
 from .errors import TargetError
 from .growth import Growth
 from .lines import parse_object

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, Protocol
 
-from ..schema.miti_st import LINE_LIMIT, canonical_json
+from ..miti.contract import LINE_LIMIT, canonical_json
 from .errors import BaseFormatError
 
 CHUNK = 1 << 20

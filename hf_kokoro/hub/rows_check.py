@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..errors import Fault, Faults
-from ..schema.miti_st import row_faults
+from ..miti.contract import row_faults
 from .lines import line_id, parse_object
 
 _KEPT = 16

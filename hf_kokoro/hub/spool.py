@@ -19,7 +19,7 @@ from filelock import FileLock, Timeout
 
 from ..core.atomic import make_folders, sync_folder, write_atomically
 from ..errors import SourceError, UsageError
-from ..schema.miti_st import row_id
+from ..miti.contract import row_id
 from .batch import NewRow
 from .lines import parse_object
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..schema.no_answers import is_blank, is_placeholder, no_answer
+from ..miti.no_answers import is_blank, is_placeholder, no_answer
 from .journal import Journal, read_journal
 from .judge import Judge, judge_names, resolve_judge
 from .rubric import Rubric, load_rubric

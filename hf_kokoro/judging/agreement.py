@@ -11,8 +11,8 @@ import numpy as np
 
 from ..core.stats import Array, Estimate, bootstrap, ordinal_alpha, pearson, quadratic_kappa, spearman
 from ..errors import UsageError
-from ..schema.miti_st import DIMENSIONS, answer_rank
-from ..schema.no_answers import NO_ANSWERS
+from ..miti.contract import DIMENSIONS, answer_rank
+from ..miti.no_answers import NO_ANSWERS
 from .verdicts import Verdict, placeholder_digests
 
 MEASURED = (*DIMENSIONS, "total")

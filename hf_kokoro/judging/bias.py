@@ -12,8 +12,8 @@ import numpy as np
 
 from ..core.stats import Estimate, bootstrap, effective_number, gini, partial_spearman, spearman, wilson
 from ..errors import UsageError
-from ..schema.miti_st import DIMENSIONS
-from ..schema.no_answers import no_answer
+from ..miti.contract import DIMENSIONS
+from ..miti.no_answers import no_answer
 from .agreement import AnswerKey, best_worst_keys
 
 PROLIFIC = 5

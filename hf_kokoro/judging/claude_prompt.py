@@ -14,7 +14,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from ..schema.miti_st import DIMENSIONS
+from ..miti.contract import DIMENSIONS
 from .messages import ReplyError, Unanswered, answer_text, levels_schema, marked, message_parameters, parse_object
 from .rubric import load_rubric
 from .verdicts import Opinion, VerdictError, check_scores

@@ -10,7 +10,7 @@ from statistics import fmean, linear_regression
 from typing import Any
 
 from ..errors import UsageError
-from ..schema.no_answers import no_answer
+from ..miti.no_answers import no_answer
 from .claude import ClaudeJudge, Failure, StopRun, calling
 from .claude_prompt import request_parameters
 from .journal import Journal

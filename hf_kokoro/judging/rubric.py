@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import Any
 
 from ..errors import KokoroError
-from ..schema.miti_st import DIMENSIONS, RUBRIC
+from ..miti.contract import DIMENSIONS, RUBRIC
 
 
 class RubricError(KokoroError):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ..errors import FAULTS_SHOWN
-from ..schema.no_answers import NO_ANSWERS, no_answer
+from ..miti.no_answers import NO_ANSWERS, no_answer
 from .concurrent import NOT_SENT, STOPPED, score_concurrently
 from .journal import Journal
 from .judge import AsyncJudge, Judge

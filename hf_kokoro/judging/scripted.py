@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import UsageError
-from ..schema.miti_st import DIMENSIONS
+from ..miti.contract import DIMENSIONS
 from .verdicts import Opinion, VerdictError, text_sha256
 
 DEFAULT_MODEL = "scripted"

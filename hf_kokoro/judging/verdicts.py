@@ -14,8 +14,8 @@ from functools import cache, cached_property
 from typing import Any, NamedTuple, Protocol
 
 from ..errors import KokoroError, describe
-from ..schema.miti_st import DIMENSIONS, RUBRIC
-from ..schema.no_answers import NO_ANSWERS, no_answer, usual_spellings
+from ..miti.contract import DIMENSIONS, RUBRIC
+from ..miti.no_answers import NO_ANSWERS, no_answer, usual_spellings
 
 STATUSES = ("scored", "refused", "incomplete", "invalid", *NO_ANSWERS)
 """scored: five scores. refused: the judge declined. incomplete: its reply was cut off. invalid: its reply

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..errors import KokoroError, UsageError
-from ..schema.miti_st import NOT_STATED, row_id
+from ..miti.contract import NOT_STATED, row_id
 from .private_data import KINDS, LINES_SHOWN, PrivacyReport, redact
 
 _ID_SHOWN = 12

@@ -19,7 +19,7 @@ from ..core.archives import SourceFiles, open_source
 from ..core.cells import TableRow
 from ..core.tables import SUFFIXES, is_table, read_table
 from ..errors import Fault, Faults, describe
-from ..schema.miti_st import SAMPLE_DATASET, SOURCE_DATASET
+from ..miti.contract import SAMPLE_DATASET, SOURCE_DATASET
 from .editions import COUNSEL_CHAT
 from .no_rows import no_rows
 

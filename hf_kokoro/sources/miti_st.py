@@ -16,8 +16,8 @@ import orjson
 
 from ..core.archives import FolderFiles, SingleFile, SourceFiles
 from ..errors import Fault, Faults, SourceError, describe
-from ..schema import miti_st as schema
-from ..schema.miti_st import LINE_LIMIT
+from ..miti import contract as schema
+from ..miti.contract import LINE_LIMIT
 from .no_rows import no_rows
 
 logger = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ import pytest
 
 import hf_kokoro as hk
 from hf_kokoro.errors import InputError, SourceError
-from hf_kokoro.schema import miti_st as schema
+from hf_kokoro.miti import contract as schema
 from hf_kokoro.sources.miti_st import row_files
 
 ROWS = [json.loads(line) for line in (Path(__file__).parent / "rows.jsonl").read_text("utf-8").splitlines()]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hf_kokoro.schema.miti_st import RUBRIC, SOURCE_DATASET, answer_rank
+from hf_kokoro.miti.contract import RUBRIC, SOURCE_DATASET, answer_rank
 
 Row = dict[str, Any]
 # empathy, partnership, reflection_present, no_persuade, no_confront of three answers: totals 13, 8 and 3

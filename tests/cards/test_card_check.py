@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
+from hf_kokoro.miti.features import pairs_features
 from huggingface_hub import DatasetCard
 
 import hf_kokoro as hk
@@ -15,7 +16,6 @@ from hf_kokoro.cards import CardError, ConfigCard, write_card
 from hf_kokoro.cards.check import card_problems, raise_problems
 from hf_kokoro.cards.check_files import folder_problems
 from hf_kokoro.cards.front_matter import configs_metadata, join_card, merge_metadata, size_category, split_card
-from hf_kokoro.schema.miti_st import pairs_features
 
 
 def card(yaml_block: str, body: str = "# Title\n") -> bytes:

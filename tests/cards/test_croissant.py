@@ -14,7 +14,7 @@ import pytest
 import hf_kokoro as hk
 from hf_kokoro.cards import CardError, write_card
 from hf_kokoro.cards.croissant import check_croissant
-from hf_kokoro.schema.miti_st import ANSWER_KEYS
+from hf_kokoro.miti.contract import ANSWER_KEYS
 
 mlcroissant = pytest.importorskip("mlcroissant", reason="needs the extra 'croissant'")
 

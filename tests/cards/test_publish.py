@@ -9,6 +9,7 @@ from typing import Any
 
 import datasets
 import pytest
+from hf_kokoro.miti.features import ROWS_FEATURES
 
 import hf_kokoro as hk
 from hf_kokoro.cards import (
@@ -25,7 +26,6 @@ from hf_kokoro.cards.licences import LICENCES, SOURCES, check_may_publish, licen
 from hf_kokoro.core.series import Series
 from hf_kokoro.errors import UsageError
 from hf_kokoro.hub import LocalTarget
-from hf_kokoro.schema.miti_st import ROWS_FEATURES
 
 Rows = Callable[[int, int], list[dict[str, Any]]]
 NO_FIGURES = PublishOptions(figures=False)

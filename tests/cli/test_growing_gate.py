@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hf_kokoro.schema.miti_st import NOT_STATED
+from hf_kokoro.miti.contract import NOT_STATED
 
 from ..hub.double import HubDouble
 from ..judging.judging_support import run

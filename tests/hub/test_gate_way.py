@@ -10,8 +10,8 @@ import pytest
 from hf_kokoro import append_rows
 from hf_kokoro.errors import KokoroError, RowError
 from hf_kokoro.hub.remote import HubTarget
+from hf_kokoro.miti.contract import NOT_STATED, row_id
 from hf_kokoro.policy import ClaimError, PrivacyError
-from hf_kokoro.schema.miti_st import NOT_STATED, row_id
 
 from .double import HubDouble
 from .rows import changed, private, row, rows

@@ -17,7 +17,7 @@ from hf_kokoro.core.archives import open_source
 from hf_kokoro.errors import KokoroError, RowError, SourceError, UsageError
 from hf_kokoro.hub import lines
 from hf_kokoro.hub.errors import BaseFormatError, HistoryError, TargetError
-from hf_kokoro.schema.miti_st import canonical_json, row_faults, row_line
+from hf_kokoro.miti.contract import canonical_json, row_faults, row_line
 from hf_kokoro.sources import miti_st
 from hf_kokoro.sources.miti_st import RowReader
 
@@ -200,8 +200,7 @@ def test_one_mapping_instead_of_a_list_is_bad_usage(tmp_path: Path) -> None:
 
 def test_rows_of_a_dataset_object_can_be_appended(tmp_path: Path) -> None:
     import datasets
-
-    from hf_kokoro.schema.miti_st import ROWS_FEATURES
+    from hf_kokoro.miti.features import ROWS_FEATURES
 
     loaded = datasets.Dataset.from_list(rows(1, 2), features=ROWS_FEATURES)
     assert append_rows(tmp_path, loaded).added == 2

@@ -16,8 +16,8 @@ from hf_kokoro.hub import SendError, send_spooled
 from hf_kokoro.hub.errors import AccessError, AppendFailed, BaseFormatError
 from hf_kokoro.hub.remote import HubTarget
 from hf_kokoro.hub.spool import Spool
+from hf_kokoro.miti.contract import row_line
 from hf_kokoro.policy import PrivacyError
-from hf_kokoro.schema.miti_st import row_line
 
 from .double import Drop, HubDouble, Sneak, Status
 from .rows import changed, numbers, private, row, rows

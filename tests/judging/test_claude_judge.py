@@ -17,7 +17,7 @@ from hf_kokoro.judging import Item, Journal, Opinion, read_journal, score_items
 from hf_kokoro.judging.budget import Budget, Price, load_price
 from hf_kokoro.judging.claude import ClaudeJudge, NobodyAnswered, StopRun
 from hf_kokoro.judging.claude_prompt import prompt_sha256, read_reply, reply_schema, system_text
-from hf_kokoro.schema.miti_st import DIMENSIONS
+from hf_kokoro.miti.contract import DIMENSIONS
 
 from .anthropic_double import SCORES, Double, Reply, Request, error, message, refusal, scored
 from .judging_support import KEY, Clock

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hf_kokoro.schema.miti_st import DIMENSIONS, row_faults
+from hf_kokoro.miti.contract import DIMENSIONS, row_faults
 
 from .judging_support import SAMPLE, Done, rows_of, run
 

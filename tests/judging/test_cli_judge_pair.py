@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hf_kokoro.schema.miti_st import ROW_KEYS, row_faults
+from hf_kokoro.miti.contract import ROW_KEYS, row_faults
 
 from .judging_support import ROOT, SAMPLE, rows_of, run
 

@@ -17,7 +17,7 @@ from hf_kokoro.judging.budget import Price
 from hf_kokoro.judging.claude import ClaudeJudge
 from hf_kokoro.judging.estimate import estimate_cost
 from hf_kokoro.judging.verdicts import Opinion, make_verdict, parse_verdict
-from hf_kokoro.pairing import Candidate, CandidateSet, make_rows
+from hf_kokoro.miti.pairing import Candidate, CandidateSet, make_rows
 
 from .anthropic_double import Double
 from .judging_support import rows_of, run

@@ -10,7 +10,7 @@ import pytest
 from hf_kokoro.judging import Item, Opinion, is_blank, load_rubric, text_sha256
 from hf_kokoro.judging.rubric import RubricError, parse_rubric
 from hf_kokoro.judging.verdicts import VerdictError, make_verdict, parse_verdict
-from hf_kokoro.schema.miti_st import DIMENSIONS
+from hf_kokoro.miti.contract import DIMENSIONS
 
 SCORES = {"empathy": 4, "partnership": 3, "reflection_present": 1, "no_persuade": 0, "no_confront": 1}
 ITEM = Item("007", "Why?", "Ada", "Because\u2028you asked.")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from hf_kokoro.errors import UsageError
+from hf_kokoro.miti.contract import NOT_STATED, row_faults, row_id
 from hf_kokoro.policy import ClaimError, Gate, PrivacyError
-from hf_kokoro.schema.miti_st import NOT_STATED, row_faults, row_id
 from tests.hub.rows import changed, private, row
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from hf_kokoro.schema.miti_st import LICENSE, RUBRIC, SOURCE_DATASET, row_line
+from hf_kokoro.miti.contract import LICENSE, RUBRIC, SOURCE_DATASET, row_line
 
 STYLES = {
     "It sounds like {} has been heavy, and you carried it alone for a long while. What would help?": (5, 5, 1, 1, 1),

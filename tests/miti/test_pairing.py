@@ -8,8 +8,8 @@ from collections import Counter
 import pytest
 
 from hf_kokoro.errors import RowError, UsageError
-from hf_kokoro.pairing import Candidate, CandidateSet, Options, PairKey, make_rows, pair_key, pair_weights
-from hf_kokoro.schema.miti_st import ROW_KEYS, row_faults
+from hf_kokoro.miti.contract import ROW_KEYS, row_faults
+from hf_kokoro.miti.pairing import Candidate, CandidateSet, Options, PairKey, make_rows, pair_key, pair_weights
 
 
 def answer(name: str, empathy: int, partnership: int, *flags: int, text: str = "") -> Candidate:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from hf_kokoro.schema import miti_st as schema
+from hf_kokoro.miti import contract as schema
 
 
 def answer(therapist: str, text: str, *scores: int) -> dict[str, Any]:

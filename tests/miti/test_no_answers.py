@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hf_kokoro.schema.no_answers import is_placeholder, no_answer, usual_spellings
+from hf_kokoro.miti.no_answers import is_placeholder, no_answer, usual_spellings
 
 
 @pytest.mark.parametrize(

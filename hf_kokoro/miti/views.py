@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from .miti_st import ANSWER_KEYS, row_id
+from .contract import ANSWER_KEYS, row_id
 
 Row = Mapping[str, Any]
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..schema.miti_st import answer_rank
-from ..schema.no_answers import NoAnswer, no_answer
+from ..contract import answer_rank
+from ..no_answers import NoAnswer, no_answer
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import combinations, count
 from math import comb
 
-from ..errors import UsageError
+from ...errors import UsageError
 from .candidates import Candidate, CandidateSet, Pair
 
 

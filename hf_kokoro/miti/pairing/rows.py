@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from ..errors import Faults, RowError, UsageError
-from ..schema.miti_st import NOT_STATED, ROW_KEYS, RUBRIC, row_faults
+from ...errors import Faults, RowError, UsageError
+from ..contract import NOT_STATED, ROW_KEYS, RUBRIC, row_faults
 from .candidates import CandidateSet, Pair
 from .strategies import STRATEGIES, Options, Strategy, order_digest
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..schema.pair_weights import WEIGHTINGS, PairKey, pair_key, pair_weights
+from ..weights import WEIGHTINGS, PairKey, pair_key, pair_weights
 from .candidates import Candidate, CandidateSet, Pair
 from .rows import PairReport, cap_per_therapist, make_rows, row_of
 from .strategies import STRATEGIES, Options

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..miti.contract import LICENSE, NOT_STATED, SAMPLE_DATASET, SOURCE_DATASET
-from .licences import LicenceError
+from ..policy.licences import LicenceError
 
 Origins = Mapping[tuple[str, str], int]
 """Rows a (`source_dataset`, `license`), as they state them."""

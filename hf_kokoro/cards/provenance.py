@@ -10,11 +10,20 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..hub.target import CARD_PATH
+from ..policy.licences import (
+    LICENCES,
+    Licence,
+    LicenceError,
+    licences_of,
+    looser_than,
+    named,
+    row_licences,
+    sources_named_in,
+)
 from .check import card_problems, raise_problems
 from .check_files import folder_files
 from .front_matter import split_card
 from .hub_terms import LICENCE_IDS
-from .licences import LICENCES, Licence, LicenceError, licences_of, looser_than, named, row_licences, sources_named_in
 from .origins import origins_of, refuse_not_stated
 
 

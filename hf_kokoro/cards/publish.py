@@ -20,11 +20,11 @@ from ..hub.target import CARD_PATH, HubOptions, Put, Target
 from ..miti.contract import DATA_PATH
 from ..policy import Gate
 from ..policy.gate import check_kinds
+from ..policy.licences import LicenceError, check_may_publish
 from .check import card_problems, raise_problems
 from .check_files import config_patterns, folder_files, folder_problems, pattern_problems
 from .derived import PAIRS_PATH, UNPAIRED_PATH, parse_rows
 from .front_matter import CardError, split_card
-from .licences import LicenceError, check_may_publish
 from .miti_card import LOCAL_NAME, MITI_FIGURES
 from .provenance import folder_sources
 from .write import card_files, read_lines, write_card

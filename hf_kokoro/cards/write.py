@@ -21,13 +21,13 @@ from ..hub.remote import HubTarget
 from ..hub.staging import content_matches, file_matches
 from ..hub.target import CARD_PATH, FileInfo, Put, Snapshot
 from ..miti.contract import DATA_PATH, LICENSE, NOT_STATED
+from ..policy.licences import LicenceError, is_restricted, named, row_licences
 from .agreement import read_agreement
 from .croissant import CROISSANT_PATH, check_croissant, render_croissant
 from .derived import PAIRS_PATH, UNPAIRED_PATH, derive
 from .facts import MitiFacts
 from .figures import miti_st_figures
 from .front_matter import CardError
-from .licences import LicenceError, is_restricted, named, row_licences
 from .miti_card import DATA_FILES, LOCAL_NAME, growth_date, miti_configs, render_miti_card
 
 DATASET = "miti_st_dpo"

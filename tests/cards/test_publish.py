@@ -22,10 +22,10 @@ from hf_kokoro.cards import (
     write_card,
 )
 from hf_kokoro.cards.front_matter import join_card
-from hf_kokoro.cards.licences import LICENCES, SOURCES, check_may_publish, licences_of, looser_than
 from hf_kokoro.core.series import Series
 from hf_kokoro.errors import UsageError
 from hf_kokoro.hub import LocalTarget
+from hf_kokoro.policy.licences import LICENCES, SOURCES, check_may_publish, licences_of, looser_than
 
 Rows = Callable[[int, int], list[dict[str, Any]]]
 NO_FIGURES = PublishOptions(figures=False)

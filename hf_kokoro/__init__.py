@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from .builders import BUILDERS, load_dataset
+    from .corpora import BUILDERS, load_dataset
     from .errors import KokoroError
     from .hub import AppendReport, AuditReport, append_rows, audit
 

@@ -17,8 +17,8 @@ if not hasattr(datasets, "List"):
     datasets.List = lambda feature: [feature]
 
 from hf_kokoro.core.archives import open_source
-from hf_kokoro.schema.emplifai import DIALOGUES_FEATURES, VERSION
-from hf_kokoro.sources.emplifai import read_emplifai
+from hf_kokoro.corpora.emplifai.reader import read_emplifai
+from hf_kokoro.corpora.emplifai.schema import DIALOGUES_FEATURES, VERSION
 
 
 class EmplifAI(datasets.GeneratorBasedBuilder):

@@ -18,8 +18,8 @@ if not hasattr(datasets, "List"):
     datasets.List = lambda feature: [feature]
 
 from hf_kokoro.core.archives import open_source
-from hf_kokoro.schema.kokorochat import DIALOGUES_FEATURES, FLAG_NAMES, ITEM_NAMES, VERSION
-from hf_kokoro.sources.kokorochat import DialogueReader
+from hf_kokoro.corpora.kokorochat.reader import DialogueReader
+from hf_kokoro.corpora.kokorochat.schema import DIALOGUES_FEATURES, FLAG_NAMES, ITEM_NAMES, VERSION
 
 PLAIN = ("dialogue_id", "client_id", "counselor_id", "score", "item_sum", "topic", "topic_sub")
 

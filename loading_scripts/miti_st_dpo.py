@@ -19,8 +19,8 @@ if not hasattr(datasets, "List"):
 from hf_kokoro.miti.features import ROWS_FEATURES
 
 from hf_kokoro.core.archives import open_source
+from hf_kokoro.corpora.miti_st.reader import RowReader
 from hf_kokoro.miti.contract import VERSION
-from hf_kokoro.sources.miti_st import RowReader
 
 
 class MitiStDpo(datasets.GeneratorBasedBuilder):

@@ -73,7 +73,7 @@ def measure(what: str, source: str, cache: str) -> dict[str, float]:
     import resource
 
     datasets.disable_progress_bars()
-    from hf_kokoro.builders import load_dataset
+    from hf_kokoro.corpora import load_dataset
 
     if what == "first streamed row":
         # datasets imports torch (if installed) for its first IterableDataset: about 1.5 s that are not ours
@@ -121,7 +121,7 @@ class PlainBuilder(datasets.GeneratorBasedBuilder):
         super().__init__(*args, config_name="default", **kwargs)
 
     def _info(self) -> datasets.DatasetInfo:
-        from hf_kokoro.schema.kokorochat import DIALOGUES_FEATURES
+        from hf_kokoro.corpora.kokorochat.schema import DIALOGUES_FEATURES
 
         return datasets.DatasetInfo(features=DIALOGUES_FEATURES.copy())
 
@@ -130,7 +130,7 @@ class PlainBuilder(datasets.GeneratorBasedBuilder):
         return [datasets.SplitGenerator(name="train", gen_kwargs={"files": files})]
 
     def _generate_examples(self, files: list[str]) -> Any:
-        from hf_kokoro.schema.kokorochat import FLAGS, ITEMS
+        from hf_kokoro.corpora.kokorochat.schema import FLAGS, ITEMS
 
         for index, path in enumerate(files):
             with open(path, encoding="utf-8") as file:

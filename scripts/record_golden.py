@@ -1,6 +1,6 @@
 """Print what every builder config makes of the bundled sample: rows per split, digests of first and last row.
 
-    python scripts/record_golden.py > tests/builders/golden.json
+    python scripts/record_golden.py > tests/corpora/golden.json
 
 Record anew only when a change of the rows is intended, and raise the builder's VERSION with it.
 """

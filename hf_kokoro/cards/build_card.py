@@ -9,8 +9,8 @@ from typing import Any
 
 from datasets import Dataset, Features
 
+from ..corpora.kokorochat import schema as kokorochat
 from ..errors import UsageError, describe
-from ..schema import kokorochat
 from .columns import column_table
 from .front_matter import ConfigCard, configs_metadata, join_card, merge_metadata, size_category, split_card
 from .miti_card import LOCAL_NAME

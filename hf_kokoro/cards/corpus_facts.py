@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ..schema.emotions import EMOTION_NAMES
-from ..schema.kokorochat import TOPICS
-from .kokorochat_measures import DialogueMeasures, measure_dialogues
+from ..corpora.emplifai.emotions import EMOTION_NAMES
+from ..corpora.kokorochat.measures import DialogueMeasures, measure_dialogues
+from ..corpora.kokorochat.schema import TOPICS
 
 Row = Mapping[str, Any]
 

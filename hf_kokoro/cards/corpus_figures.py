@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..schema.emotions import EMOTION_NAMES
-from ..schema.kokorochat import ITEM_NAMES
+from ..corpora.emplifai.emotions import EMOTION_NAMES
+from ..corpora.kokorochat.schema import ITEM_NAMES
 from .corpus_facts import EmplifAIFacts, KokoroChatFacts
 from .figures import INK, SOFT, WARM, new_figure, png
 

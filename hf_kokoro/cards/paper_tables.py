@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ..corpora.emplifai.emotions import EMOTION_NAMES
+from ..corpora.kokorochat.measures import CLIENT, COUNSELOR, DialogueMeasures, measure_dialogues
+from ..corpora.kokorochat.schema import FLAG_NAMES, TOPICS
 from ..miti.contract import DIMENSIONS
-from ..schema.emotions import EMOTION_NAMES
-from ..schema.kokorochat import FLAG_NAMES, TOPICS
-from .kokorochat_measures import CLIENT, COUNSELOR, DialogueMeasures, measure_dialogues
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from .config_options import PASS_ON, config_options
 from .console import print_json, print_table
 
 if TYPE_CHECKING:
-    from ..builders.base import SourceBuilder
+    from ..corpora.base import SourceBuilder
 
 SETTINGS = PASS_ON
 PARTS = {"README.md", "data", "assets"}
@@ -36,7 +36,7 @@ def build(
 
     Example: hf-kokoro build kokorochat --config response_generation --pool high --source kokorochat.tar.gz --out kc
     """
-    from ..builders.load import get_builder
+    from ..corpora.load import get_builder
     from ..errors import Fault, InputError
 
     chosen = config or DEFAULT_CONFIG.get(name, "")
@@ -80,7 +80,7 @@ def _check_room(out: Path, overwrite: bool) -> None:
 
 
 def _prepare(builder: SourceBuilder, num_proc: int | None) -> Any:
-    from ..builders.base import BuildFailed
+    from ..corpora.base import BuildFailed
 
     try:
         builder.download_and_prepare(num_proc=num_proc)
@@ -133,7 +133,7 @@ def _origins(name: str, builder: SourceBuilder) -> Mapping[tuple[str, str], int]
     if name != "miti_st_dpo":
         return None
     from ..cards import origins_of
-    from ..sources.miti_st import RowReader
+    from ..corpora.miti_st.reader import RowReader
 
     return origins_of(RowReader(builder.files).read())
 

@@ -71,8 +71,8 @@ def emotion(
 
 
 def _prompts(rows: Any) -> Iterator[PromptRow]:
+    from ..corpora.emplifai.emotions import EMOTIONS
     from ..evaluation.generate import PromptRow
-    from ..schema.emotions import EMOTIONS
 
     labels = "、".join(f"{e.name}（{e.name_ja}）" for e in EMOTIONS)
     names = rows.features["label"].names

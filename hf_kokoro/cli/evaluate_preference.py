@@ -35,7 +35,7 @@ def preference(
 
     Example: hf-kokoro evaluate preference --model runs/dpo --reference ./base --source ./rows
     """
-    from ..builders import load_dataset
+    from ..corpora import load_dataset
     from ..evaluation.preference import accuracy, evaluate_preference, scorer_readings, stratum_accuracies
     from ..evaluation.preference_scorers import reward_scorer, rule_scorer
 

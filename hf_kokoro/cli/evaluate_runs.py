@@ -97,7 +97,7 @@ def load_rows(
     name: str, config: str, source: str | None, split: str, arguments: Sequence[str], limit: int | None, **more: Any
 ) -> Any:
     """One split of a corpus view; `arguments` are the view's own options as typed."""
-    from ..builders import load_dataset
+    from ..corpora import load_dataset
 
     rows = load_dataset(name, config, source=source, split=split, **{**more, **config_options(arguments)})
     return rows if limit is None else rows.select(range(min(limit, len(rows))))

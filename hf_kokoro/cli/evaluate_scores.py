@@ -112,8 +112,8 @@ def _prompts(rows: Any) -> Iterator[PromptRow]:
 
 def _baselines(context: typer.Context, source: str | None, seeds: list[int], found: list[ScoreRun]) -> dict[str, Any]:
     """Each baseline over the seeds: its training scores change, the test set does not."""
+    from ..corpora.kokorochat.schema import ITEM_NAMES
     from ..evaluation.scores import BASELINES, baseline_run, gold_run, score_report, spread_over_runs
-    from ..schema.kokorochat import ITEM_NAMES
 
     reports: dict[str, list[ScoreReport]] = {name: [] for name in BASELINES}
     for seed in seeds:

@@ -31,8 +31,8 @@ def export(
 
     Example: hf-kokoro export miti_st_dpo --config pairs --source ./my-dataset --to llama-factory --out lf
     """
-    from ..builders import load_dataset
-    from ..cards.exports import export as write
+    from ..corpora import load_dataset
+    from ..corpora.exports import export as write
 
     splits = load_dataset(name, config, source=source, **config_options(ctx.args))
     columns = next(iter(splits.values())).column_names

@@ -17,10 +17,10 @@ from ..policy import GateError, PrivacyError
 from .console import print_error, print_findings
 
 if TYPE_CHECKING:
+    from ..corpora.counsel_chat import CounselChat
     from ..hub import AppendReport, ExtraFiles, Growth
     from ..hub.patience import Patience
     from ..judging import Verdict
-    from ..sources.counsel_chat import CounselChat
     from .row_stamps import Stamp
 
 _CARD_MARK = b"<!-- yours:"

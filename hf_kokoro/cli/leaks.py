@@ -10,7 +10,7 @@ from .config_options import PASS_ON, config_options
 from .console import print_json, print_table
 
 if TYPE_CHECKING:
-    from ..builders.leaks import LeakReport, Sizes
+    from ..corpora.leaks import LeakReport, Sizes
 
 
 SETTINGS = PASS_ON
@@ -29,7 +29,7 @@ def leaks(
 
     Example: hf-kokoro leaks kokorochat --config response_generation --source kokorochat.tar.gz
     """
-    from ..builders.leaks import find_leaks
+    from ..corpora.leaks import find_leaks
 
     report = find_leaks(name, config, source=source, **config_options(ctx.args))
     if json_:

@@ -56,7 +56,7 @@ def run_main_job(out: Path, steps: int, say: Say) -> dict[str, Any]:
 
 
 def _load_corpora(out: Path) -> str:
-    from ..builders import load_dataset
+    from ..corpora import load_dataset
 
     cache = out / "cache"
     chat = load_dataset("kokorochat", "dialogues", source=SAMPLES / "kokorochat", split="train", cache_dir=cache)
@@ -143,7 +143,7 @@ def _load(folder: Folder) -> tuple[Any, str]:
     """Load the folder with plain `datasets`, as anybody would, and the training pairs through the builder."""
     import datasets
 
-    from ..builders import load_dataset
+    from ..corpora import load_dataset
 
     cache = str(folder.root / "cache")
     plain = datasets.load_dataset(str(folder.dataset), split="train", cache_dir=cache)

@@ -10,7 +10,7 @@ from ..errors import UsageError, describe
 from ..miti.contract import LICENSE, NOT_STATED, SAMPLE_DATASET, SOURCE_DATASET
 
 if TYPE_CHECKING:
-    from ..sources.counsel_chat import CounselChat
+    from ..corpora.counsel_chat import CounselChat
 
 SOURCE_DATASET_HELP = "Rows' source_dataset, for a table of your own (upstream's is known by its bytes)."
 LICENSE_HELP = "Rows' license, for a table of your own: MIT."

@@ -28,7 +28,7 @@ def stats(
 
     Example: hf-kokoro stats kokorochat --source kokorochat.tar.gz
     """
-    from ..builders import BUILDERS
+    from ..corpora import BUILDERS
     from ..errors import UsageError
 
     if name not in BUILDERS:
@@ -47,8 +47,8 @@ def stats(
 
 
 def _figures(name: str, source: str | None) -> list[Figure]:
-    from ..builders import load_dataset
     from ..cards import paper_tables
+    from ..corpora import load_dataset
 
     if name == "miti_st_dpo":
         return paper_tables.miti_st_figures(load_dataset(name, "rows", source=source, split="train"))
@@ -59,10 +59,10 @@ def _figures(name: str, source: str | None) -> list[Figure]:
 
 
 def _check_edition(source: str | None, allowed: bool) -> None:
-    from ..builders.load import get_builder
+    from ..corpora.editions import KOKOROCHAT, edition_of
+    from ..corpora.kokorochat.reader import is_dialogue_file
+    from ..corpora.load import get_builder
     from ..errors import EditionError
-    from ..sources.editions import KOKOROCHAT, edition_of
-    from ..sources.kokorochat import is_dialogue_file
 
     builder = get_builder("kokorochat", "dialogues", source=source)
     # another kind of source is no other edition

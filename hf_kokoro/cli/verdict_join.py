@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..corpora.counsel_chat import CounselChat, Question, read_counsel_chat
+from ..corpora.fetch import local_source, origin
 from ..errors import KokoroError, SourceError, UsageError
 from ..judging import Item, Judge, Verdict, no_answer, read_journal, text_sha256
 from ..judging.agreement import AnswerKey
@@ -21,8 +23,6 @@ from ..judging.judge import AsyncJudge
 from ..judging.verdicts import VerdictKey
 from ..miti.contract import SOURCE_DATASET
 from ..miti.pairing import Candidate, CandidateSet, Pair
-from ..sources.counsel_chat import CounselChat, Question, read_counsel_chat
-from ..sources.hub import local_source, origin
 
 _PATTERNS = ("*.csv", "*.tsv", "*.json", "*.jsonl", "*.parquet")
 

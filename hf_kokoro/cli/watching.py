@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from .console import print_error
 
 if TYPE_CHECKING:
-    from ..sources.counsel_chat import CounselChat
+    from ..corpora.counsel_chat import CounselChat
     from .growing import Growing
 
 QUIET_LOOKS = 12

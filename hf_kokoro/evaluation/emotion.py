@@ -10,8 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ..corpora.emplifai.emotions import EMOTION_NAMES, EMOTIONS, comparison_key, emotion_name
 from ..errors import Fault, Faults, InputError, MissingExtraError, describe
-from ..schema.emotions import EMOTION_NAMES, EMOTIONS, comparison_key, emotion_name
 from .predictions import read_rows
 
 NO_LABEL = "no label"

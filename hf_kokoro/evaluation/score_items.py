@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from ..schema.kokorochat import ITEM_MAX, ITEM_NAMES, ITEMS
+from ..corpora.kokorochat.schema import ITEM_MAX, ITEM_NAMES, ITEMS
 
 _NOT_WORD = re.compile(r"[\W_]+")
 _BRACKETS = re.compile(r"\([^()]*\)\s*\Z")

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..corpora.kokorochat.schema import ITEM_MAX, ITEM_NAMES
 from ..errors import Fault, Faults, InputError, describe
-from ..schema.kokorochat import ITEM_MAX, ITEM_NAMES
 from .predictions import read_rows
 from .score_items import ReadScores, read_scores
 

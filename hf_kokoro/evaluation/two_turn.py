@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..corpora.emplifai.emotions import EMOTIONS, emotion_name
 from ..errors import Fault, Faults, InputError, MissingExtraError, UsageError, describe
-from ..schema.emotions import EMOTIONS, emotion_name
 from .predictions import read_rows
 
 PAIRS = 100

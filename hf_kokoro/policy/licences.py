@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from ..corpora.kokorochat import schema as kokorochat
 from ..errors import KokoroError
 from ..miti import contract as miti_st
-from ..schema import kokorochat
 
 ATTRIBUTION, NON_COMMERCIAL, NO_DERIVATIVES, SHARE_ALIKE = (
     "attribution",

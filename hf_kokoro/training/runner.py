@@ -214,7 +214,7 @@ def _load_splits(settings: RecipeSettings) -> Mapping[str, Any]:
     defaults = DEFAULT_CONFIGS.get(settings.dataset_name)
     if defaults is None:
         return load_plain(settings)
-    from ..builders import load_dataset
+    from ..corpora import load_dataset
 
     options = dict(settings.dataset_options)
     if settings.dataset_revision is not None:

@@ -24,8 +24,8 @@ from hf_kokoro.cards.columns import type_name
 from hf_kokoro.cards.corpus_facts import emplifai_facts, kokorochat_facts
 from hf_kokoro.cards.facts import spearman
 from hf_kokoro.cards.templates import fill
+from hf_kokoro.corpora.kokorochat.schema import DIALOGUES_FEATURES, FLAG_NAMES, ITEM_NAMES
 from hf_kokoro.errors import KokoroError, UsageError
-from hf_kokoro.schema.kokorochat import DIALOGUES_FEATURES, FLAG_NAMES, ITEM_NAMES
 
 SAMPLES = files("hf_kokoro").joinpath("samples")
 

@@ -13,11 +13,11 @@ import datasets
 import pytest
 from typer.testing import CliRunner
 
-from hf_kokoro.builders.load import get_builder
 from hf_kokoro.cli.app import app
+from hf_kokoro.corpora.load import get_builder
 from hf_kokoro.errors import EditionError, UsageError
 
-from ..builders.documents import document, write
+from ..corpora.documents import document, write
 
 
 def run(*arguments: Any) -> Any:

@@ -15,7 +15,7 @@ import hf_kokoro as hk
 from hf_kokoro.core.archives import check_member_name, natural_order, open_source
 from hf_kokoro.errors import SourceError
 
-from ..builders.documents import document, write
+from ..corpora.documents import document, write
 
 
 @pytest.fixture

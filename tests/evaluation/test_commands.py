@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
+from hf_kokoro.corpora.kokorochat.schema import ITEM_NAMES
 from hf_kokoro.errors import InputError, UsageError
 from hf_kokoro.evaluation.dialogue_rubric import METRICS
 from hf_kokoro.evaluation.generation import count_system, generation_report
 from hf_kokoro.evaluation.predictions import Prediction
-from hf_kokoro.schema.kokorochat import ITEM_NAMES
 
 Invoke = Callable[..., Any]
 REPLIES = [

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hf_kokoro.corpora.emplifai.emotions import EMOTIONS
 from hf_kokoro.errors import InputError, SourceError
 from hf_kokoro.evaluation.emotion import (
     NO_LABEL,
@@ -19,7 +20,6 @@ from hf_kokoro.evaluation.emotion import (
     read_emotion_rows,
 )
 from hf_kokoro.evaluation.name_similarity import BertScoreNames, FastTextNames, bert_score_f1, mean_similarity
-from hf_kokoro.schema.emotions import EMOTIONS
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, mean_absolute_error
 
+from hf_kokoro.corpora.kokorochat.schema import ITEM_NAMES, ITEMS
 from hf_kokoro.errors import InputError
 from hf_kokoro.evaluation.score_items import item_name, read_scores
 from hf_kokoro.evaluation.scores import (
@@ -24,7 +25,6 @@ from hf_kokoro.evaluation.scores import (
     score_report,
     spread_over_runs,
 )
-from hf_kokoro.schema.kokorochat import ITEM_NAMES, ITEMS
 
 GOLD = {name: place % 6 for place, name in enumerate(ITEM_NAMES)}
 JAPANESE = {item.source_ja: GOLD[item.name] for item in ITEMS}

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from hf_kokoro import append_rows, audit
 from hf_kokoro.core.archives import open_source
+from hf_kokoro.corpora.miti_st import reader as miti_st
+from hf_kokoro.corpora.miti_st.reader import RowReader
 from hf_kokoro.errors import KokoroError, RowError, SourceError, UsageError
 from hf_kokoro.hub import lines
 from hf_kokoro.hub.errors import BaseFormatError, HistoryError, TargetError
 from hf_kokoro.miti.contract import canonical_json, row_faults, row_line
-from hf_kokoro.sources import miti_st
-from hf_kokoro.sources.miti_st import RowReader
 
 from .rows import changed, row, rows
 

@@ -236,7 +236,7 @@ def test_the_strict_variant_is_another_judge_and_rates_lower() -> None:
 
 @pytest.mark.real_data
 def test_on_the_real_answers_the_scores_spread_and_few_questions_tie(real_data_dir: Path) -> None:
-    from hf_kokoro.sources.counsel_chat import read_counsel_chat
+    from hf_kokoro.corpora.counsel_chat import read_counsel_chat
 
     chat = read_counsel_chat(real_data_dir / "counsel-chat" / "20200325_counsel_chat.csv")
     questions = [question for question in chat.questions if len(question.answers) >= 3]

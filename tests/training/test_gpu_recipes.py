@@ -10,7 +10,7 @@ import pytest
 from hf_kokoro.training.recipe import load_recipe
 from hf_kokoro.training.runner import run_recipe
 
-from ..builders.documents import document
+from ..corpora.documents import document
 from .test_recipe import FULL
 
 

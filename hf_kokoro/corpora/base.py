@@ -1,0 +1,153 @@
+"""What the three builders share: opening the source, the cache key, and errors that survive worker processes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, ClassVar
+
+import datasets
+import pyarrow as pa
+from datasets.builder import Key
+from datasets.exceptions import DatasetGenerationError
+
+from ..core.archives import open_source
+from ..errors import KokoroError, UsageError
+from .fetch import local_source, origin
+from .fingerprint import source_digest
+
+_BOOKKEEPING = ("name", "version", "data_dir", "data_files", "description", "source")
+
+
+class BuildFailed(KokoroError, DatasetGenerationError):  # an outcome; `.error` is the reason
+    """A build that stopped; `error` says why. Being a DatasetGenerationError too, it reaches the caller as it is,
+    also out of a worker process, where `datasets` would otherwise wrap it and lose its cause."""
+
+    def __init__(self, error: KokoroError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+    def __reduce__(self) -> tuple[type[BuildFailed], tuple[KokoroError]]:
+        return type(self), (self.error,)
+
+
+@dataclass
+class SourceConfig(datasets.BuilderConfig):
+    """A config whose identity is its options and the digest of its input, never a path.
+
+    `source` is the local path the rows come from; `digest` follows its bytes.
+    """
+
+    ONLY_FOR: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Options that mean something to some configs alone: name to those configs."""
+
+    source: str | None = None
+    digest: str = ""
+
+    def options(self) -> dict[str, Any]:
+        """Everything that decides the rows, beside the code's VERSION."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in _BOOKKEEPING}
+
+    def create_config_id(self, config_kwargs: dict[str, Any], custom_features: datasets.Features | None = None) -> str:
+        """`<config>-<16 hex digits>`: changes with any option or any byte of the input."""
+        identity = json.dumps([self.options(), str(custom_features or "")], sort_keys=True, default=str)
+        return f"{self.name}-{hashlib.sha256(identity.encode()).hexdigest()[:16]}"
+
+
+class SourceBuilder(datasets.ArrowBasedBuilder):
+    """An Arrow builder over a SourceFiles. Subclasses say which members count and turn them into tables."""
+
+    DEFAULT_SOURCE: ClassVar[str]
+    HUB_PATTERNS: ClassVar[Sequence[str]]
+    _tables: Callable[..., Iterator[pa.Table]]
+    """Yield the tables of one split, given that split's `gen_kwargs`."""
+    _splits_of: Callable[[Any], list[datasets.SplitGenerator]]
+    """The work of `_split_generators`, which asks for rows first."""
+    require_rows: Callable[[], None]
+    """Raise SourceError if the source holds no row at all; reads no further than to the first one. An empty split of
+    a source with rows is no error."""
+
+    def __init__(
+        self,
+        cache_dir: str | None = None,
+        config_name: str | None = None,
+        *,
+        source: str | os.PathLike[str] | None = None,
+        revision: str | None = None,
+        token: str | bool | None = None,
+        **options: Any,
+    ) -> None:
+        known = {config.name for config in self.BUILDER_CONFIGS}
+        if config_name not in known:
+            raise UsageError(f"config: got {config_name!r}; allowed: {', '.join(sorted(known))}")
+        accepted = {f.name for f in fields(self.BUILDER_CONFIG_CLASS)} - set(_BOOKKEEPING) - {"digest"}
+        standard = {
+            "hash",
+            "base_path",
+            "features",
+            "writer_batch_size",
+            "storage_options",
+            "dataset_name",
+            "version",
+        }
+        if unknown := sorted(set(options) - accepted - standard):
+            raise UsageError(f"option {unknown[0]!r} is not known; allowed: {', '.join(sorted(accepted))}")
+        for option, configs in self.BUILDER_CONFIG_CLASS.ONLY_FOR.items():
+            if option in options and config_name not in configs:
+                # accepted in silence, it would leave rows in that the caller believes to be out
+                raise UsageError(f"option {option!r} means nothing to {config_name}; it is for {', '.join(configs)}")
+        path = local_source(source or self.DEFAULT_SOURCE, self.HUB_PATTERNS, revision, token)
+        self.files = open_source(path)
+        memory = Path(cache_dir or datasets.config.HF_DATASETS_CACHE).expanduser() / "hf_kokoro_digests"
+        counting = self._members(self.files.names(), options) if self.files.seekable else ()
+        digest = source_digest(self.files, counting, memory)
+        self._options = options
+        super().__init__(cache_dir=cache_dir, config_name=config_name, source=str(path), digest=digest, **options)
+
+    @classmethod
+    def _members(cls, names: list[str], options: dict[str, Any]) -> list[str]:
+        """Those of `names` that count as data; `options` are the config's."""
+        return names
+
+    def data_files(self, names: list[str]) -> list[str]:
+        """Those of `names` that this config reads; the others are left alone."""
+        return self._members(names, self._options)
+
+    def _split_generators(self, dl_manager: Any) -> list[datasets.SplitGenerator]:
+        # before any split: one alone can't tell that the others are empty too
+        self.require_rows()
+        return self._splits_of(dl_manager)
+
+    def as_dataset(self, split: Any = None, **options: Any) -> Any:
+        """As in `datasets`, except that a split without rows is an empty Dataset; there it raises ValueError.
+
+        `info.download_checksums` of the result says where the rows come from: the Hub commit (or the local
+        name) and the digest of the bytes that were read.
+        """
+        splits = self.info.splits or {}
+        if not any(info.num_examples for info in splits.values()):
+            # what an earlier version cached of such a source is as wrong
+            self.require_rows()
+        empty = {name for name, info in splits.items() if not info.num_examples}
+        if split is None and empty:
+            return datasets.DatasetDict({name: self.as_dataset(name, **options) for name in splits})
+        if str(split) in empty:
+            rows = self.info.features.arrow_schema.empty_table()
+            made = datasets.Dataset(rows, info=self.info.copy(), split=datasets.NamedSplit(str(split)))
+        else:
+            made = super().as_dataset(split=split, **options)
+        source = {origin(Path(self.config.source)): {"num_bytes": None, "checksum": self.config.digest}}
+        for rows in made.values() if isinstance(made, dict) else (made,):
+            rows.info.download_checksums = source
+        return made
+
+    def _generate_tables(self, **kwargs: Any) -> Iterator[tuple[Key, pa.Table]]:
+        try:
+            for index, table in enumerate(self._tables(**kwargs)):
+                yield Key(0, index), table
+        except KokoroError as error:
+            raise BuildFailed(error) from error

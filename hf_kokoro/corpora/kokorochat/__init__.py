@@ -1,0 +1,1 @@
+"""KokoroChat: schema, reader, faults, views, splits, labels, the edition that the paper counted."""

@@ -1,0 +1,83 @@
+"""Which split a KokoroChat dialogue belongs to: the paper's rules, or groups that share nobody."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from ..splits import GROUPS, TEST, TRAIN, TWO_GROUPS, VALIDATION, Fractions
+from .schema import SCORE_MAX
+
+SPLIT_CHOICES = (None, "counselor", "client", "person")
+TEST_MIN = 99
+"""The paper's response-generation test set: the 118 dialogues with score 99 or 100."""
+POOLS = {"low": (0, 69), "high": (70, 98), "full": (0, 98)}
+_FIXED_TEST_SEED = 0
+"""The score-prediction test set stays the same for every seed, as in the paper."""
+_VALIDATION = Fractions(test=0.0, validation=0.1)
+_TENTH_TEST = Fractions(test=0.1)
+# of the nine tenths that are not test, one ninth is validation: 8:1:1
+_NINTH_VALIDATION = Fractions(test=0.0, validation=1 / 9)
+_RESPONSE = ("response_generation", "next_turn", "unpaired")
+
+
+class Rated(Protocol):
+    """What decides a dialogue's split."""
+
+    @property
+    def dialogue_id(self) -> int: ...
+    @property
+    def client_id(self) -> int: ...
+    @property
+    def counselor_id(self) -> int: ...
+    @property
+    def score(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class SplitRule:
+    """Assigns dialogues to splits; `split_of` is a pure function of the rule and the dialogue."""
+
+    config: str
+    pool: str = "full"
+    seed: int = 42
+    split_by: str | None = None
+
+    def names(self) -> tuple[str, ...]:
+        """The splits this rule can fill."""
+        if self.split_by is not None:
+            return self._group_fractions().names()
+        if self.config in (*_RESPONSE, "score_prediction"):
+            return (TRAIN, VALIDATION, TEST)
+        return (TRAIN,)
+
+    def split_of(self, dialogue: Rated) -> str | None:
+        """`train`, `validation`, `test`, or None for a dialogue outside the pool or with people on both sides."""
+        if self.split_by is not None:
+            return self._group_split(dialogue)
+        key = str(dialogue.dialogue_id)
+        if self.config in _RESPONSE:
+            if dialogue.score >= TEST_MIN:
+                return TEST
+            return _VALIDATION.split_of_key(self.seed, key) if self._in_pool(dialogue.score) else None
+        if self.config == "score_prediction":
+            if _TENTH_TEST.split_of_key(_FIXED_TEST_SEED, key) == TEST:
+                return TEST
+            return _NINTH_VALIDATION.split_of_key(self.seed, f"validation:{key}")
+        return TRAIN
+
+    def _in_pool(self, score: int) -> bool:
+        low, high = POOLS[self.pool]
+        return low <= score <= high
+
+    def _group_fractions(self) -> Fractions:
+        return TWO_GROUPS if self.split_by == "person" else GROUPS
+
+    def _group_split(self, dialogue: Rated) -> str | None:
+        # A group split has no test set by score, so the upper pools keep their best dialogues.
+        low, high = POOLS[self.pool]
+        if self.config in _RESPONSE and not low <= dialogue.score <= (SCORE_MAX if high == TEST_MIN - 1 else high):
+            return None
+        people = {"counselor": dialogue.counselor_id, "client": dialogue.client_id}
+        keys = [str(p) for p in people.values()] if self.split_by == "person" else [str(people[str(self.split_by)])]
+        return self._group_fractions().split_of(self.seed, keys)

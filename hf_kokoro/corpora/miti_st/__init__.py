@@ -1,0 +1,1 @@
+"""MITI-ST preference rows: reading published rows, and the views that trainers read."""

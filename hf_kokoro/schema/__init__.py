@@ -1,1 +1,0 @@
-"""Row contracts: Features constants, JSON Schema, invariants, versions. One file per dataset."""

@@ -1,1 +1,0 @@
-"""Upstream bytes to plain records: the only place that knows upstream's spelling, encodings and quirks."""

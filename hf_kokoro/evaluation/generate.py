@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import UsageError
+from ..tokens.prompts import Message, prompt_window
 from .models import context_length, load_causal_lm, load_tokenizer
 from .predictions import FILE_NAME, finished_ids, row_line
-from .prompts import Message, prompt_window
 
 SETTINGS_FILE = "generation.json"
 _BATCHES_SORTED = 8

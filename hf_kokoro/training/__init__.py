@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .chat_templates import ensure_training_template
+    from ..tokens.chat_templates import ensure_training_template
     from .collators import ScoredPreferenceCollator, ScoredUnpairedCollator
     from .merge import merge_adapter
     from .recipe import Recipe, load_recipe

@@ -11,7 +11,7 @@ from trl.trainer.dpo_trainer import DataCollatorForPreference
 from trl.trainer.kto_trainer import DataCollatorForUnpairedPreference
 
 from ..errors import Fault, KokoroError, RowError, describe
-from .turns import cut_prompt
+from ..tokens.turns import cut_prompt
 
 SCORE_KEYS = ("margin", "weight")
 CARRIED_KEYS = (*SCORE_KEYS, "row_id")

@@ -21,7 +21,7 @@ def load_tokenizer(settings: RecipeSettings, path: str, *, conversational: bool 
     """
     from transformers import AutoTokenizer
 
-    from .chat_templates import ensure_training_template
+    from ..tokens.chat_templates import ensure_training_template
 
     source = settings.adapter_name_or_path or path
     if Path(source).is_dir() and not (Path(source) / "tokenizer_config.json").is_file():

@@ -9,10 +9,10 @@ from itertools import groupby
 from typing import Any, Literal
 
 from ..errors import KokoroError
+from ..tokens.turns import cut_prompt, turn_offsets
+from ..tokens.windows import fit_roles, template_rules
 from .cached_maps import Versioned
-from .dialogues import fit_roles, template_rules
 from .sft_data import IGNORED, with_system
-from .turns import cut_prompt, turn_offsets
 
 Verdict = Literal["ok", "note", "fail"]
 SHOWN = 20

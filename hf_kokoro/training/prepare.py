@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..tokens.turns import cut_prompt, turn_starts
 from .cached_maps import Versioned
 from .preflight import (
     Preflight,
@@ -21,7 +22,6 @@ from .preflight import (
 from .recipe import RecipeSettings
 from .scored_columns import check_scores as refuse_scores
 from .sft_data import tokenize_sft
-from .turns import cut_prompt, turn_starts
 
 SIDES = {"dpo": ("chosen", "rejected"), "reward": ("chosen", "rejected"), "kto": ("completion",)}
 

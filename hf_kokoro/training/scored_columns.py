@@ -14,11 +14,11 @@ from typing import Any
 from datasets import Dataset, IterableDataset
 
 from ..errors import Fault, Faults, RowError, describe
+from ..tokens.turns import turn_offsets
 from .cached_maps import Versioned
 from .collators import COLLATED_KEYS, MaskError, fit_row
 from .messages import check_keys
 from .trainer_base import TrainerBase
-from .turns import turn_offsets
 
 FLOAT32_MAX = 3.4028234663852886e38
 

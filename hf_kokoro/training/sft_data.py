@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..tokens.turns import cut_prompt, render, turn_offsets
+from ..tokens.windows import Window, cut_windows, fit_roles, template_rules
 from .cached_maps import Versioned
-from .dialogues import Window, cut_windows, fit_roles, template_rules
 from .message_weights import is_unlearnt, learnt_text, unlearnt_completion, unlearnt_tokens
 from .messages import check_keys
-from .turns import cut_prompt, render, turn_offsets
 
 IGNORED = -100
 Tokens = tuple[list[int], list[int], int, str, int, int]

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from .chat_templates import CHATML_TRAINING
+from ..tokens.chat_templates import CHATML_TRAINING
 
 PAD, BOS, START, END = "<|pad|>", "<|bos|>", "<|im_start|>", "<|im_end|>"
 

@@ -12,7 +12,7 @@ import pytest
 from hf_kokoro.errors import SourceError, UsageError
 from hf_kokoro.evaluation.generate import GenerationSettings, PromptRow, generate_predictions, next_turn_rows
 from hf_kokoro.evaluation.models import load_causal_lm, load_tokenizer
-from hf_kokoro.evaluation.prompts import prompt_window
+from hf_kokoro.tokens.prompts import prompt_window
 from hf_kokoro.training.tiny import build_tiny_model
 
 

@@ -57,7 +57,7 @@ def family_tokenizer(tiny_model: Path) -> Any:
     """A function that gives a tokenizer with every family's markers and the training template of one."""
     from transformers import AutoTokenizer
 
-    from hf_kokoro.training.chat_templates import ensure_training_template
+    from hf_kokoro.tokens.chat_templates import ensure_training_template
 
     def load(family: str) -> Any:
         tokenizer = AutoTokenizer.from_pretrained(tiny_model)

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import torch
 
+from hf_kokoro.tokens.turns import cut_prompt, render, turn_offsets
 from hf_kokoro.training.collators import MaskError, ScoredPreferenceCollator, ScoredUnpairedCollator
-from hf_kokoro.training.turns import cut_prompt, render, turn_offsets
 
 from .training_rows import message
 

@@ -14,18 +14,11 @@ from datasets import Dataset
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hf_kokoro.training.chat_templates import FAMILIES, ensure_training_template
-from hf_kokoro.training.dialogues import (
-    OPENING,
-    TemplateRules,
-    cut_windows,
-    fit_roles,
-    template_rules,
-    token_count,
-)
+from hf_kokoro.tokens.chat_templates import FAMILIES, ensure_training_template
+from hf_kokoro.tokens.turns import turn_starts
+from hf_kokoro.tokens.windows import OPENING, TemplateRules, cut_windows, fit_roles, template_rules, token_count
 from hf_kokoro.training.sft_data import IGNORED, tokenize_sft, with_system
 from hf_kokoro.training.tiny import build_tokenizer
-from hf_kokoro.training.turns import turn_starts
 
 from .training_rows import message
 

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from datasets import Dataset
 
-from hf_kokoro.training.chat_templates import ensure_training_template
+from hf_kokoro.tokens.chat_templates import ensure_training_template
+from hf_kokoro.tokens.turns import turn_starts
 from hf_kokoro.training.preflight import Preflight, PreflightError, end_tokens
 from hf_kokoro.training.prepare import Prepared, prepare
 from hf_kokoro.training.recipe import RecipeSettings
 from hf_kokoro.training.tiny import build_tokenizer
-from hf_kokoro.training.turns import turn_starts
 
 from .training_rows import make_pairs, make_unpaired, message
 

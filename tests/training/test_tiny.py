@@ -6,7 +6,7 @@ from pathlib import Path
 
 import torch
 
-from hf_kokoro.training.chat_templates import template_problem
+from hf_kokoro.tokens.chat_templates import template_problem
 from hf_kokoro.training.tiny import build_tiny_model
 
 TEXTS = ["眠れない夜が続いています", "it sounds like sleep weighs on you", "you should rest"]

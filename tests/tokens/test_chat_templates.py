@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hf_kokoro.training.chat_templates import (
+from hf_kokoro.tokens.chat_templates import (
     ALIASES,
     FAMILIES,
     ChatTemplateError,
@@ -15,7 +15,7 @@ from hf_kokoro.training.chat_templates import (
     template_problem,
 )
 
-from .training_rows import message
+from ..training.training_rows import message
 
 CONVERSATION = [
     message("system", "be kind"),

@@ -1,0 +1,1 @@
+"""Text to tokens, for training and evaluation alike: chat templates, windows, truncation between turns."""

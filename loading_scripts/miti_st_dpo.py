@@ -16,11 +16,10 @@ if not hasattr(datasets, "List"):
     # datasets 2 and 3 write a list as [feature]
     datasets.List = lambda feature: [feature]
 
-from hf_kokoro.miti.features import ROWS_FEATURES
-
 from hf_kokoro.core.archives import open_source
 from hf_kokoro.corpora.miti_st.reader import RowReader
 from hf_kokoro.miti.contract import VERSION
+from hf_kokoro.miti.features import ROWS_FEATURES
 
 
 class MitiStDpo(datasets.GeneratorBasedBuilder):

@@ -1,1 +1,1 @@
-"""The MITI-ST contract: rows and their invariants, views, weights, pairing. Pure functions; `features` alone needs datasets."""
+"""The MITI-ST contract: rows, invariants, views, weights, pairing. Pure functions; `features` alone needs datasets."""

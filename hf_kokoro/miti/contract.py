@@ -13,12 +13,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import Any
-
-from datasets import Features, List, Value
-from jsonschema import Draft202012Validator
+from typing import TYPE_CHECKING, Any
 
 from ..errors import Fault, describe
+
+if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator
 
 VERSION = "1.0.0"
 """Version of the row schema and its derived views; a change of any Features below bumps it."""
@@ -63,75 +63,6 @@ ROW_KEYS = (
 )
 """Keys of a row in the order in which they are written."""
 
-_ANSWER = {
-    "therapist": Value("string"),
-    "text": Value("string"),
-    **{name: Value("int32") for name in DIMENSIONS},
-    "total": Value("int32"),
-}
-
-ROWS_FEATURES = Features(
-    {
-        key: Value("int32")
-        if key in ("chosen_score", "rejected_score")
-        else List(_ANSWER)
-        if key == "all_answers"
-        else Value("string")
-        for key in ROW_KEYS
-    }
-)
-ANSWERS_FEATURES = Features(
-    {
-        "question_id": Value("string"),
-        "topic": Value("string"),
-        "prompt": Value("string"),
-        **_ANSWER,
-        "judge_model": Value("string"),
-        "rubric": Value("string"),
-    }
-)
-_MESSAGES = List({"role": Value("string"), "content": Value("string")})
-
-
-def pairs_features(conversational: bool) -> Features:
-    """`prompt`, `chosen`, `rejected` (messages or strings), `margin` in points (>= 1), `weight` (mean 1)."""
-    text = _MESSAGES if conversational else Value("string")
-    return Features(
-        {
-            "prompt": text,
-            "chosen": text,
-            "rejected": text,
-            "margin": Value("float32"),
-            "weight": Value("float32"),
-            "row_id": Value("string"),
-            "question_id": Value("string"),
-            "topic": Value("string"),
-            "chosen_score": Value("int32"),
-            "rejected_score": Value("int32"),
-            "chosen_therapist": Value("string"),
-            "rejected_therapist": Value("string"),
-            "judge_model": Value("string"),
-        }
-    )
-
-
-def unpaired_features(conversational: bool) -> Features:
-    """`prompt`, `completion`, `label` (True = desirable), one row an answer; `score` is its total."""
-    text = _MESSAGES if conversational else Value("string")
-    return Features(
-        {
-            "prompt": text,
-            "completion": text,
-            "label": Value("bool"),
-            "score": Value("int32"),
-            "weight": Value("float32"),
-            "question_id": Value("string"),
-            "topic": Value("string"),
-            "therapist": Value("string"),
-            "judge_model": Value("string"),
-        }
-    )
-
 
 @cache
 def row_schema() -> dict[str, Any]:
@@ -143,6 +74,9 @@ def row_schema() -> dict[str, Any]:
 
 @cache
 def _validator() -> Draft202012Validator:
+    # late: the contract is imported by whoever only needs its names
+    from jsonschema import Draft202012Validator
+
     return Draft202012Validator(row_schema())
 
 

@@ -14,7 +14,6 @@ from typing import Any
 import datasets
 import numpy as np
 import pytest
-from hf_kokoro.miti.features import pairs_features
 from huggingface_hub import DatasetCard
 
 import hf_kokoro as hk
@@ -26,6 +25,7 @@ from hf_kokoro.cards.facts import spearman
 from hf_kokoro.cards.templates import fill
 from hf_kokoro.corpora.kokorochat.schema import DIALOGUES_FEATURES, FLAG_NAMES, ITEM_NAMES
 from hf_kokoro.errors import KokoroError, UsageError
+from hf_kokoro.miti.features import pairs_features
 
 SAMPLES = files("hf_kokoro").joinpath("samples")
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 import yaml
-from hf_kokoro.miti.features import pairs_features
 from huggingface_hub import DatasetCard
 
 import hf_kokoro as hk
@@ -16,6 +15,7 @@ from hf_kokoro.cards import CardError, ConfigCard, write_card
 from hf_kokoro.cards.check import card_problems, raise_problems
 from hf_kokoro.cards.check_files import folder_problems
 from hf_kokoro.cards.front_matter import configs_metadata, join_card, merge_metadata, size_category, split_card
+from hf_kokoro.miti.features import pairs_features
 
 
 def card(yaml_block: str, body: str = "# Title\n") -> bytes:

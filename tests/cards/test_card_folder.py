@@ -12,7 +12,6 @@ from typing import Any
 
 import datasets
 import pytest
-from hf_kokoro.miti.features import ROWS_FEATURES, pairs_features, unpaired_features
 from huggingface_hub import DatasetCard
 
 import hf_kokoro as hk
@@ -21,6 +20,7 @@ from hf_kokoro.cards.check_files import folder_problems
 from hf_kokoro.cards.derived import fast_row_id
 from hf_kokoro.errors import RowError, UsageError
 from hf_kokoro.miti.contract import row_id
+from hf_kokoro.miti.features import ROWS_FEATURES, pairs_features, unpaired_features
 
 Rows = Callable[[int, int], list[dict[str, Any]]]
 

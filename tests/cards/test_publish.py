@@ -9,7 +9,6 @@ from typing import Any
 
 import datasets
 import pytest
-from hf_kokoro.miti.features import ROWS_FEATURES
 
 import hf_kokoro as hk
 from hf_kokoro.cards import (
@@ -25,6 +24,7 @@ from hf_kokoro.cards.front_matter import join_card
 from hf_kokoro.core.series import Series
 from hf_kokoro.errors import UsageError
 from hf_kokoro.hub import LocalTarget
+from hf_kokoro.miti.features import ROWS_FEATURES
 from hf_kokoro.policy.licences import LICENCES, SOURCES, check_may_publish, licences_of, looser_than
 
 Rows = Callable[[int, int], list[dict[str, Any]]]

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hf_kokoro.miti.features import ROWS_FEATURES
 
 import hf_kokoro as hk
 from hf_kokoro.cards import render_build_card, write_card
 from hf_kokoro.corpora.kokorochat.schema import response_generation_features
+from hf_kokoro.miti.features import ROWS_FEATURES
 from tests.hub.double import HubDouble
 
 Rows = Callable[[int, int], list[dict[str, Any]]]

@@ -12,10 +12,10 @@ from pathlib import Path
 import datasets
 import pytest
 import yaml
-from hf_kokoro.miti.features import ROWS_FEATURES
 
 from hf_kokoro import append_rows
 from hf_kokoro.hub.remote import HubTarget
+from hf_kokoro.miti.features import ROWS_FEATURES
 
 from .double import HubDouble
 from .rows import row, rows

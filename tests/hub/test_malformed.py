@@ -200,6 +200,7 @@ def test_one_mapping_instead_of_a_list_is_bad_usage(tmp_path: Path) -> None:
 
 def test_rows_of_a_dataset_object_can_be_appended(tmp_path: Path) -> None:
     import datasets
+
     from hf_kokoro.miti.features import ROWS_FEATURES
 
     loaded = datasets.Dataset.from_list(rows(1, 2), features=ROWS_FEATURES)

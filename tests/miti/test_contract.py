@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from hf_kokoro.miti import contract as schema
+from hf_kokoro.miti.features import ROWS_FEATURES
 
 
 def answer(therapist: str, text: str, *scores: int) -> dict[str, Any]:
@@ -43,9 +44,9 @@ def faults(row: Any) -> list[str]:
 def test_the_shipped_schema_is_a_valid_2020_12_schema_with_the_keys_of_the_features() -> None:
     Draft202012Validator.check_schema(schema.row_schema())
     assert schema.row_schema()["$schema"] == "https://json-schema.org/draft/2020-12/schema"
-    assert list(schema.row_schema()["properties"]) == list(schema.ROWS_FEATURES) == list(schema.ROW_KEYS)
+    assert list(schema.row_schema()["properties"]) == list(ROWS_FEATURES) == list(schema.ROW_KEYS)
     answers = schema.row_schema()["$defs"]["answer"]["properties"]
-    assert list(answers) == list(schema.ROWS_FEATURES["all_answers"].feature) == list(schema.ANSWER_KEYS)
+    assert list(answers) == list(ROWS_FEATURES["all_answers"].feature) == list(schema.ANSWER_KEYS)
     for name, (low, high) in schema.DIMENSIONS.items():
         assert (answers[name]["minimum"], answers[name]["maximum"]) == (low, high)
 

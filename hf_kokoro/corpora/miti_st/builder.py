@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from ...errors import UsageError
 from ...miti import contract as schema
+from ...miti.features import ANSWERS_FEATURES, ROWS_FEATURES, pairs_features, unpaired_features
 from ...miti.views import DESIRABLE_MIN, answer_key, pair_view, unpaired_view
 from ...miti.weights import WEIGHTINGS, PairKey, pair_key, pair_weights
 from ..base import SourceBuilder, SourceConfig
@@ -95,10 +96,10 @@ class MitiStDpo(SourceBuilder):
         self.config.check()
         conversational = self.config.conversational
         features = {
-            "rows": schema.ROWS_FEATURES,
-            "answers": schema.ANSWERS_FEATURES,
-            "unpaired": schema.unpaired_features(conversational),
-        }.get(self.config.name, schema.pairs_features(conversational))
+            "rows": ROWS_FEATURES,
+            "answers": ANSWERS_FEATURES,
+            "unpaired": unpaired_features(conversational),
+        }.get(self.config.name, pairs_features(conversational))
         return datasets.DatasetInfo(description=self.config.description, features=features.copy())
 
     def _fractions(self) -> Fractions:

@@ -201,11 +201,10 @@ def _publish_files(source: Path, place: Target, options: PublishOptions) -> Publ
         lines = "\n".join(f"  {line}" for line in rest.lines())
         raise PrivacyError(f"publishing stopped: texts may point to people, nothing was sent:\n{lines}\n  --allow KIND")
     puts = [Put(path, (source / path).read_bytes()) for path in (CARD_PATH, *wanted)]
-    revision = ""
-    if not options.dry_run:
-        ours = Ours(wanted)
-        with place.exclusive(ours):
-            base = place.snapshot(Series(DATA_PATH), ours)
+    revision, ours = "", Ours(wanted)
+    with place.exclusive(ours, readonly=options.dry_run):
+        base = place.snapshot(Series(DATA_PATH), ours, readonly=options.dry_run)
+        if not options.dry_run:
             revision = place.commit(base, puts, f"Publish {source.name}").revision
     return PublishReport(
         target=place.name,

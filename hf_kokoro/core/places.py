@@ -11,7 +11,6 @@ import re
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import NoReturn
 from urllib.parse import unquote, urlsplit
 
 from ..errors import UsageError
@@ -61,13 +60,13 @@ def read_place(given: str | PathLike[str], what: str = "target") -> Path | HubRe
         return _hf_address(given, address["rest"][1:], what)
     if address["scheme"].lower() in ("http", "https") and address["rest"].startswith("/"):
         return _web_address(given, what)
-    _refuse(given, what, f"which is no place for datasets here{_nearest(address['rest'])}")
+    raise _refused(given, what, f"which is no place for datasets here{_nearest(address['rest'])}")
 
 
 def one_branch(first: str | None, second: str | None, word: str = "branch") -> str | None:
     """The branch that is given in a text, as an option, or equally in both. Raises UsageError if they differ."""
     if first and second is not None and first != second:
-        raise UsageError(f"{word}: got {first!r} in the text and {second!r} beside it, which makes two; give one")
+        raise UsageError(f"two of {word}: {first!r} in the text and {second!r} beside it; give one")
     return first or second
 
 
@@ -109,7 +108,8 @@ def _bare_id(text: str, what: str) -> HubRepo:
             f"{what} {shown(text)}: got an address without https://{_nearest('/' + text)}; allowed: {ALLOWED}"
         )
     raise UnknownPlace(
-        f"{what} {shown(text)}: nothing there, and no repo id; for a new folder write ./{_clean(text)}; allowed: {ALLOWED}"
+        f"{what} {shown(text)}: nothing there, and no repo id; for a new folder write ./{_clean(text)}; "
+        f"allowed: {ALLOWED}"
     )
 
 
@@ -119,7 +119,7 @@ def _hf_address(text: str, rest: str, what: str) -> HubRepo:
     if parts[0] != "datasets" or len(parts) != 3:
         near = f"; did you mean {PREFIX}{name.strip('/')}?" if _is_id(name.strip("/")) else ""
         more = "a file or folder inside a repo" if parts[0] == "datasets" and len(parts) > 3 else "no dataset repo"
-        _refuse(text, what, f"which is {more}{near or _nearest(name)}")
+        raise _refused(text, what, f"which is {more}{near or _nearest(name)}")
     return _repo(text, what, "/".join(parts[1:]), unquote(branch).rstrip("/") if at else None)
 
 
@@ -128,21 +128,21 @@ def _web_address(text: str, what: str) -> HubRepo:
         url = urlsplit(text)
         host, port = (url.hostname or "").lower(), url.port
     except ValueError:
-        _refuse(text, what, "which is no web address")
+        raise _refused(text, what, "which is no web address")
     if url.username is not None or url.password is not None:
-        _refuse(text, what, "with a user name or token in it; leave those out and log in with: hf auth login")
+        raise _refused(text, what, "with a user name or token in it; leave those out and log in with: hf auth login")
     path = url.path
     if host not in _HUB_HOSTS:
         ours = urlsplit(_endpoint())
         if (host, port) != ((ours.hostname or "").lower(), ours.port) or not path.startswith(ours.path.rstrip("/")):
-            _refuse(text, what, f"which is not on the Hub{_nearest(path)}")
+            raise _refused(text, what, f"which is not on the Hub{_nearest(path)}")
         path = path[len(ours.path.rstrip("/")) :]
     parts = [part for part in path.split("/") if part]
     if parts[:1] != ["datasets"]:
         kind = "a Space" if parts[:1] == ["spaces"] else "a model or another page"
-        _refuse(text, what, f"which is {kind} of the Hub, and no dataset{_nearest(path)}")
+        raise _refused(text, what, f"which is {kind} of the Hub, and no dataset{_nearest(path)}")
     if len(parts) < 3:
-        _refuse(text, what, "which names no repo")
+        raise _refused(text, what, "which names no repo")
     repo = _repo(text, what, "/".join(parts[1:3]), None)
     return repo if len(parts) == 3 else _page(text, what, repo.repo_id, parts[3], [unquote(p) for p in parts[4:]])
 
@@ -160,7 +160,7 @@ def _page(text: str, what: str, repo_id: str, page: str, rest: list[str]) -> Hub
         kind = f"the {'folder' if page == 'tree' else 'file'} {_clean(inside)!r} inside a repo"
     else:
         kind = f"the page {_clean(page)!r} of a repo"
-    _refuse(text, what, f"which is {kind}; give the repo: {instead}")
+    raise _refused(text, what, f"which is {kind}; give the repo: {instead}")
 
 
 def _repo(text: str, what: str, repo_id: str, branch: str | None, folder: str = "") -> HubRepo:
@@ -181,7 +181,8 @@ def _is_id(repo_id: str) -> bool:
     parts = repo_id.split("/")
     if len(parts) != 2 or parts[0] in _NO_USERS or not all(_ID_PART.match(part) for part in parts):
         return False
-    from huggingface_hub.utils import HFValidationError, validate_repo_id
+    from huggingface_hub.errors import HFValidationError
+    from huggingface_hub.utils._validators import validate_repo_id
 
     try:
         validate_repo_id(repo_id)
@@ -209,5 +210,5 @@ def _clean(text: str) -> str:
     return shown(text)[1:-1]
 
 
-def _refuse(text: str, what: str, why: str) -> NoReturn:
-    raise UsageError(f"{what}: got {shown(text)}, {why}; allowed: {ALLOWED}")
+def _refused(text: str, what: str, why: str) -> UsageError:
+    return UsageError(f"{what}: got {shown(text)}, {why}; allowed: {ALLOWED}")

@@ -82,8 +82,8 @@ def append_rows(
     On the Hub: `branch`, `pr`, `private` (for a repo that doesn't exist yet) and `token`. Rows are kept in
     the folder `spool` until they are known to be there; the next run sends what a former one could not.
 
-    Raises RowError (all faults listed), ForeignData, BaseFormatError, HistoryError, AccessError, AppendFailed or another
-    TargetError; then nothing in the target was changed, unless it is a VerifyError.
+    Raises RowError (all faults listed), ForeignData, BaseFormatError, HistoryError, AccessError, AppendFailed or
+    another TargetError; then nothing in the target was changed, unless it is a VerifyError.
     """
     place = resolve_target(target, HubOptions(branch, token, pr, private))
     series = Series(path)

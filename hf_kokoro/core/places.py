@@ -96,7 +96,7 @@ def _bare_id(text: str, what: str) -> HubRepo:
     """`user/repo` or `user/repo@branch`."""
     repo_id, at, branch = text.partition("@")
     parts = repo_id.split("/")
-    if len(parts) == 2 and parts[0] not in _NO_USERS:
+    if len(parts) == 2 and all(parts) and parts[0] not in _NO_USERS:
         return _repo(text, what, repo_id, unquote(branch) if at else None, f"./{text}")
     if len(parts) == 3 and parts[0] == "datasets" and _is_id("/".join(parts[1:])):
         raise UsageError(
@@ -128,7 +128,7 @@ def _web_address(text: str, what: str) -> HubRepo:
         url = urlsplit(text)
         host, port = (url.hostname or "").lower(), url.port
     except ValueError:
-        raise _refused(text, what, "which is no web address")
+        raise _refused(text, what, "which is no web address") from None
     if url.username is not None or url.password is not None:
         raise _refused(text, what, "with a user name or token in it; leave those out and log in with: hf auth login")
     path = url.path

@@ -37,7 +37,7 @@ def esconv(tmp_path: Path) -> Path:
 
 def zipped(folder: Path) -> Path:
     with zipfile.ZipFile(folder.with_suffix(".zip"), "w") as archive:
-        for file in folder.iterdir():
+        for file in sorted(folder.iterdir()):
             archive.write(file, file.name)
     return folder.with_suffix(".zip")
 

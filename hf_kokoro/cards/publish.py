@@ -177,11 +177,10 @@ def _publish_files(source: Path, place: Target, options: PublishOptions) -> Publ
             gate.record(path, record)
     gate.check()
     puts = [Put(path, (source / path).read_bytes()) for path in (CARD_PATH, *wanted)]
-    revision = ""
-    if not options.dry_run:
-        ours = Ours(wanted)
-        with place.exclusive(ours):
-            base = place.snapshot(Series(DATA_PATH), ours)
+    revision, ours = "", Ours(wanted)
+    with place.exclusive(ours, readonly=options.dry_run):
+        base = place.snapshot(Series(DATA_PATH), ours, readonly=options.dry_run)
+        if not options.dry_run:
             revision = place.commit(base, puts, f"Publish {source.name}").revision
     return PublishReport(
         target=place.name,

@@ -36,13 +36,24 @@ class Append(Protocol):
 
 
 def appender(to: str, path: str, card: bool | None = None, **options: Any) -> Append:
-    """Appends to `to`, the card renewed in the same commit. Raises UsageError now for what can't be meant."""
+    """Appends to `to`, the card renewed in the same commit.
+
+    Raises UsageError now for what can't be meant, and ForeignData if it holds another dataset; what else may be wrong
+    with it (it may be out of reach for a while) is said by the appends.
+    """
     from ..hub import append_rows, resolve_target
+    from ..hub.errors import ForeignData, TargetError
     from ..hub.target import HubOptions
     from ..policy.gate import check_kinds
 
     check_kinds(options.get("allow", ()))
-    resolve_target(to, HubOptions(options.get("branch"), private=options.get("private", True)))
+    place = resolve_target(to, HubOptions(options.get("branch"), private=options.get("private", True)))
+    try:
+        append_rows(place, [], path, dry_run=True)
+    except ForeignData:
+        raise
+    except TargetError:
+        pass
     hook = card_hook(to, path, card)
 
     def append(rows: list[Row], *, patience: Patience | None) -> AppendReport:

@@ -7,7 +7,6 @@ import unicodedata
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import UsageError, describe
-from ..miti.contract import LICENSE, NOT_STATED, SAMPLE_DATASET, SOURCE_DATASET
 
 if TYPE_CHECKING:
     from ..corpora.counsel_chat import CounselChat
@@ -25,6 +24,8 @@ class Stamp(NamedTuple):
     @property
     def stated(self) -> bool:
         """Is everything said that publishing asks for?"""
+        from ..miti.contract import NOT_STATED
+
         return NOT_STATED not in self
 
 
@@ -34,6 +35,8 @@ def stamp_of(chat: CounselChat, source_dataset: str | None = None, license_name:
     Raises UsageError for a licence that rows can't have, or where upstream's name (or the sample's) is declared
     for other bytes.
     """
+    from ..miti.contract import LICENSE, NOT_STATED
+
     known = chat.edition or None
     if source_dataset is not None:
         _check_name(source_dataset, known)
@@ -49,6 +52,8 @@ def stamp_of(chat: CounselChat, source_dataset: str | None = None, license_name:
 
 def advice(stamp: Stamp) -> str:
     """What is not stated and how to state it; empty if everything is."""
+    from ..miti.contract import LICENSE
+
     if stamp.stated:
         return ""
     return (
@@ -58,6 +63,8 @@ def advice(stamp: Stamp) -> str:
 
 
 def _check_name(name: str, known: str | None) -> None:
+    from ..miti.contract import SAMPLE_DATASET, SOURCE_DATASET
+
     if not name.strip():
         raise UsageError("--source-dataset: got a blank name; allowed: the name of the dataset that the texts are from")
     folded = unicodedata.normalize("NFKC", name).casefold()

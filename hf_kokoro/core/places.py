@@ -66,7 +66,7 @@ def read_place(given: str | PathLike[str], what: str = "target") -> Path | HubRe
 def one_branch(first: str | None, second: str | None, word: str = "branch") -> str | None:
     """The branch that is given in a text, as an option, or equally in both. Raises UsageError if they differ."""
     if first and second is not None and first != second:
-        raise UsageError(f"{word}: got {first!r} in the text and {second!r} beside it, which makes two; give one")
+        raise UsageError(f"two of {word}: {first!r} in the text and {second!r} beside it; give one")
     return first or second
 
 
@@ -96,7 +96,7 @@ def _bare_id(text: str, what: str) -> HubRepo:
     """`user/repo` or `user/repo@branch`."""
     repo_id, at, branch = text.partition("@")
     parts = repo_id.split("/")
-    if len(parts) == 2 and parts[0] not in _NO_USERS:
+    if len(parts) == 2 and all(parts) and parts[0] not in _NO_USERS:
         return _repo(text, what, repo_id, unquote(branch) if at else None, f"./{text}")
     if len(parts) == 3 and parts[0] == "datasets" and _is_id("/".join(parts[1:])):
         raise UsageError(

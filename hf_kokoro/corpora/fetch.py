@@ -24,8 +24,8 @@ def local_source(
         patterns: file patterns to fetch from a Hub dataset.
         revision: branch, tag or commit of the Hub dataset.
 
-    Raises UsageError for other addresses and two revisions, SourceError if there is neither such a
-    path nor such a dataset, or it can't be reached.
+    Raises UsageError for other addresses and two revisions, SourceError if there is neither such a path nor such a
+    dataset, or it can't be reached.
     """
     try:
         place = read_place(source, "source")

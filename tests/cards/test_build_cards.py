@@ -185,7 +185,9 @@ def test_configs_without_dialogues_have_no_statistics(cache: str) -> None:
 
 def test_one_config_of_the_preference_pairs_has_a_card_too() -> None:
     features = pairs_features(True)
-    card = render_build_card("miti_st_dpo", "pairs", features, {"train": 3}, {"train": "data/train.parquet"})
+    origins = {("nbertagnolli/counsel-chat", "MIT"): 3}
+    files = {"train": "data/train.parquet"}
+    card = render_build_card("miti_st_dpo", "pairs", features, {"train": 3}, files, origins=origins)
     assert "license: mit" in card
     assert "language:\n  - en\n" in card
     assert "Never for** clinical decisions" in card

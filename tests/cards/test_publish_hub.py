@@ -16,7 +16,7 @@ import hf_kokoro as hk
 from hf_kokoro.cards import render_build_card, write_card
 from hf_kokoro.corpora.kokorochat.schema import response_generation_features
 from hf_kokoro.miti.features import ROWS_FEATURES
-from tests.hub.double import HubDouble
+from tests.hub.double import HubDouble, Status
 
 Rows = Callable[[int, int], list[dict[str, Any]]]
 REPO = "user/mine"
@@ -103,6 +103,41 @@ def test_publishing_the_same_again_makes_no_commit_and_growth_makes_one(
     grown = publish(hub, tmp_path, folder, "--json")
     assert json.loads(grown.stdout)["rows_total"] == 5
     assert len(commits(hub)) == 2
+
+
+def private_folder(tmp_path: Path, rows: Rows) -> Path:
+    text = json.dumps(rows(0, 3)).replace("Answer 0 to question 1", "Write to ada@example.org.")
+    made = tmp_path / "mine"
+    hk.append_rows(made, json.loads(text))
+    write_card(made, figures=False, today="2026-01-01")
+    return made
+
+
+def test_what_was_allowed_and_refused_by_the_hub_is_not_sent_by_the_redacted_run(
+    hub: HubDouble, tmp_path: Path, rows: Rows
+) -> None:
+    made = private_folder(tmp_path, rows)
+    hub.faults.script("POST", "/commit/", Status(403))
+    refused = publish(hub, tmp_path, made, "--allow", "email")
+    assert refused.returncode == 1
+    assert "3 rows are not there: the same command again sends what is missing" in refused.stderr
+    would = json.loads(publish(hub, tmp_path, made, "--redact", "--dry-run", "--json").stdout)
+    done = json.loads(publish(hub, tmp_path, made, "--redact", "--json").stdout)
+    assert (would["added"], would["redacted"]) == (done["added"], done["redacted"]) == (3, 1)
+    data = hub.store.repos[REPO].read("data/pilot.jsonl").decode()
+    assert data.count("\n") == 3
+    assert "[email]" in data
+    assert "ada@" not in data
+
+
+def test_private_data_is_stopped_before_the_repo_is_made(hub: HubDouble, tmp_path: Path, rows: Rows) -> None:
+    made = private_folder(tmp_path, rows)
+    for flags in ([], ["--dry-run"], ["--public"]):
+        done = publish(hub, tmp_path, made, *flags)
+        assert done.returncode == 1
+        assert "email: 1 in 1 row" in done.stderr
+    assert sent(hub) == []
+    assert hub.store.repos == {}
 
 
 @pytest.fixture

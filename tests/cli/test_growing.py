@@ -256,7 +256,9 @@ def test_a_journal_is_followed_while_another_process_writes_it(claude: Double, t
     assert "waiting for `hf-kokoro judge`" in process.stderr.readline()
     assert run(*CLAUDE, cwd=tmp_path).returncode == 0
     done = interrupted(process)
-    assert (done.returncode, done.stderr) == (0, "")
+    # one answer of the sample names a telephone number
+    assert (done.returncode, done.stderr.count("\n")) == (0, 1)
+    assert done.stderr.startswith("note: texts may point to people: phone: 1 in 1 row")
     assert sorted(lines(file)) == sorted(paired(tmp_path))
     assert revisions(tmp_path / "pairs") == done.stdout.count("added ") > 1
 

@@ -235,7 +235,7 @@ def test_a_file_that_is_no_such_table_gives_one_clear_error_with_its_name(
 def test_a_missing_file_and_an_empty_folder_are_named(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="nowhere"):
         read_counsel_chat(tmp_path / "nowhere.csv")
-    with pytest.raises(SourceError, match="no table"):
+    with pytest.raises(SourceError, match=r"not one row; looked for a table .*found an empty folder"):
         read_counsel_chat(tmp_path)
 
 

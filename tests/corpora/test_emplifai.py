@@ -15,7 +15,7 @@ import pytest
 
 from hf_kokoro.corpora.emplifai.emotions import EMOTIONS
 from hf_kokoro.corpora.emplifai.reader import read_emplifai
-from hf_kokoro.errors import FAULTS_SHOWN, InputError, UsageError
+from hf_kokoro.errors import FAULTS_SHOWN, InputError, SourceError, UsageError
 
 openpyxl = pytest.importorskip("openpyxl")
 
@@ -341,7 +341,8 @@ def test_other_files_are_said_and_not_fatal(caplog: pytest.LogCaptureFixture) ->
 
 @pytest.mark.parametrize("members", [[], [("README.md", b"x")], [table(HEADER)], [("p.json", b'[{"name": "x"}]')]])
 def test_a_source_without_a_dialogue_is_an_error(members: list[tuple[str, bytes]]) -> None:
-    assert "no dialogue" in str(faults(*members))
+    with pytest.raises(SourceError, match=r"not one row; looked for EmplifAI dialogues"):
+        list(read_emplifai(members))
 
 
 def test_no_fault_quotes_a_patient() -> None:

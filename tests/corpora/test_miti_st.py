@@ -118,7 +118,7 @@ def test_blank_lines_and_a_byte_order_mark_are_no_rows(tmp_path: Path) -> None:
 
 def test_a_folder_without_rows_says_what_was_expected(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("empty")
-    with pytest.raises(SourceError, match=r"no \.jsonl file found; expected data/pilot\.jsonl"):
+    with pytest.raises(SourceError, match=r"not one row; looked for .*data/pilot\.jsonl.*found one file, README\.md"):
         load(tmp_path)
 
 

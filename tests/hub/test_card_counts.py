@@ -146,8 +146,8 @@ def test_card_whose_pattern_would_leave_a_new_segment_out_stops_the_append(place
             id="only ours, so it is what there is",
         ),
         pytest.param(
-            "configs:\n- config_name: other\n  data_files: other/*.jsonl\n"
-            "dataset_info:\n- splits:\n  - {name: train, num_examples: 5}\n",
+            "configs:\n- config_name: default\n  data_files: data/*\n- config_name: other\n  data_files: other/*\n"
+            "dataset_info:\n- config_name: other\n  splits:\n  - {name: train, num_examples: 5}\n",
             5,
             id="files not named",
         ),

@@ -260,6 +260,7 @@ def test_first_row_goes_to_the_first_file_though_it_is_longer_than_a_segment(pla
 
 
 def test_files_of_similar_names_are_no_segments(place: Place) -> None:
+    place.write("README.md", b"---\nconfigs: [{config_name: default, data_files: data/pilot.jsonl}]\n---\n")
     place.write("data/pilot-old.jsonl", b"not json\n")
     place.write("data/pilot-0001.jsonl", b"not json\n")
     place.write("data/pilot-00001.jsonl.bak", b"not json\n")
@@ -267,12 +268,22 @@ def test_files_of_similar_names_are_no_segments(place: Place) -> None:
     assert numbers(place.files()[DATA]) == [1]
 
 
+_THREE_CONFIGS = b"""---
+configs:
+- {config_name: default, data_files: data/pilot.jsonl}
+- {config_name: second, data_files: second/*}
+- {config_name: top, data_files: top.jsonl}
+---
+"""
+
+
 def test_another_path_grows_beside_the_first(place: Place) -> None:
     append_rows(place.target(), rows(1))
+    place.write("README.md", _THREE_CONFIGS)
     append_rows(place.target(), rows(1, 2), path="second/run.jsonl")
     append_rows(place.target(), rows(3), path="top.jsonl")
     append_rows(place.target(), rows(4))
-    assert {path: numbers(content) for path, content in place.files().items()} == {
+    assert {path: numbers(content) for path, content in place.files().items() if path != "README.md"} == {
         DATA: [1, 4],
         "second/run.jsonl": [1, 2],
         "top.jsonl": [3],

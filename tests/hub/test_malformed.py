@@ -210,13 +210,14 @@ def test_rows_of_a_dataset_object_can_be_appended(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", [DATA, "data/pilot-00001.jsonl"])
 def test_a_folder_in_the_place_of_a_data_file_is_said_before_anything_is_written(tmp_path: Path, path: str) -> None:
-    append_rows(tmp_path, rows(1), "other.jsonl")
+    (tmp_path / "README.md").write_text("---\nconfigs: [{config_name: default, data_files: data/*}]\n---\n")
+    append_rows(tmp_path, rows(1), "data/other.jsonl")
     (tmp_path / path).mkdir(parents=True)
     for dry_run in (True, False):
         with pytest.raises(TargetError, match=f"{path} is a folder; nothing was written"):
             append_rows(tmp_path, rows(1), dry_run=dry_run)
     assert not (tmp_path / ".hf_kokoro" / "commit.json").exists()
-    assert append_rows(tmp_path, rows(2), "other.jsonl").rows_total == 2
+    assert append_rows(tmp_path, rows(2), "data/other.jsonl").rows_total == 2
     (tmp_path / path).rmdir()
     assert append_rows(tmp_path, rows(1)).added == 1
 

@@ -51,8 +51,8 @@ def test_best_worst_breaks_ties_by_empathy_and_keeps_all_answers_in_order() -> N
     assert [a["therapist"] for a in row["all_answers"]] == ["ann", "bob", "cem", "dan", "eve"]
     assert (row["judge_model"], row["source_dataset"], row["license"]) == (
         "judge-x",
-        "nbertagnolli/counsel-chat",
-        "MIT",
+        "not stated",
+        "not stated",
     )
     assert (report.rows, report.with_rows, report.margins) == (1, 1, {6: 1})
 

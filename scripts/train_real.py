@@ -171,7 +171,8 @@ def measure(model: str, test: list[dict[str, Any]], before: dict[str, Any] | Non
     from transformers import AutoTokenizer
 
     from hf_kokoro.evaluation.models import load_causal_lm
-    from hf_kokoro.evaluation.preference import accuracy, pair_tokens, score_pairs, scorer_readings
+    from hf_kokoro.evaluation.preference import accuracy, score_pairs, scorer_readings
+    from hf_kokoro.tokens.pairs import pair_tokens
 
     tokenizer = AutoTokenizer.from_pretrained(model)
     tokens = [pair_tokens(tokenizer, row) for row in test]

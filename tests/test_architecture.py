@@ -1,68 +1,140 @@
-"""The arrows between folders, and what an import costs."""
+"""The floors of the house, and what an import costs."""
 
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
+from collections.abc import Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "hf_kokoro"
 
-# Folder to what it may import; the README's architecture section holds the same table.
-ARROWS = {
-    "errors": set(),
-    "core": {"errors"},
-    "schema": {"errors"},
-    "sources": {"core", "schema", "errors"},
-    "builders": {"sources", "schema", "errors"},
-    "judging": {"schema", "errors"},
-    "pairing": {"schema", "errors"},
-    "policy": {"schema", "errors"},
-    "hub": {"core", "policy", "schema", "errors"},
-    "cards": {"hub", "policy", "schema", "errors"},
-    "training": {"builders", "schema", "errors"},
-    "evaluation": {"judging", "schema", "errors"},
-}
+# From the ground up; the README's architecture section holds the same table. A room imports only from lower floors.
+FLOORS = (
+    ("errors",),
+    ("core",),
+    ("miti",),
+    ("policy",),
+    ("corpora", "hub", "judging", "tokens"),
+    ("cards", "evaluation"),
+    ("training",),
+    ("workflow",),
+    ("cli",),
+)
+FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 
 
-def imported_folders(file: Path) -> set[str]:
-    """Folders of the package that a module imports, at the top or inside functions."""
-    inside = file.relative_to(PACKAGE).parts
-    found = set()
+def modules(package: Path) -> dict[str, Path]:
+    """Dotted name to file, the package's own name first."""
+    found = {}
+    for file in sorted(package.rglob("*.py")):
+        parts = file.relative_to(package.parent).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
+    return found
+
+
+def imports(name: str, file: Path, known: Mapping[str, Path]) -> set[str]:
+    """Modules of the package that a module imports: relative and absolute, at the top, inside functions, by name."""
+    root = name.partition(".")[0]
+    package = name.split(".") if file.name == "__init__.py" else name.split(".")[:-1]
+    found: set[str] = set()
     for node in ast.walk(ast.parse(file.read_text("utf-8"))):
-        names: list[list[str]] = []
         if isinstance(node, ast.ImportFrom):
-            module = (node.module or "").split(".") if node.module else []
-            if node.level:
-                base = list(inside[: len(inside) - node.level])
-                names = [[*base, *module, alias.name] for alias in node.names]
-            elif module and module[0] == "hf_kokoro":
-                names = [[*module[1:], alias.name] for alias in node.names]
+            base = package[: len(package) - node.level + 1] if node.level else []
+            base = [*base, *(node.module or "").split(".")] if node.module else base
+            if base[:1] == [root]:
+                found |= {_module(".".join([*base, alias.name]), known) for alias in node.names}
         elif isinstance(node, ast.Import):
-            names = [alias.name.split(".")[1:] for alias in node.names if alias.name.startswith("hf_kokoro.")]
-        found |= {name[0] for name in names if name}
-    return found - {inside[0].removesuffix(".py"), "__version__"}
+            found |= {_module(alias.name, known) for alias in node.names if alias.name.split(".")[0] == root}
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) == "import_module":
+            given = node.args[0] if node.args else None
+            if isinstance(given, ast.Constant) and str(given.value).split(".")[0] == root:
+                found.add(_module(str(given.value), known))
+    return found - {name}
 
 
-@pytest.mark.parametrize("folder", ARROWS)
-def test_a_folder_imports_only_what_the_design_allows(folder: str) -> None:
-    files = [PACKAGE / f"{folder}.py"] if folder == "errors" else sorted((PACKAGE / folder).rglob("*.py"))
-    assert files
-    for file in files:
-        assert imported_folders(file) <= ARROWS[folder], file.name
+def _module(dotted: str, known: Mapping[str, Path]) -> str:
+    """The module that holds a name; an unknown one stays as it is, and is a fault."""
+    parent = dotted.rpartition(".")[0]
+    return dotted if dotted in known or parent not in known else parent
 
 
-def test_every_folder_of_the_package_is_in_the_table() -> None:
-    folders = {path.name for path in PACKAGE.iterdir() if path.is_dir() and any(path.glob("*.py"))}
-    assert folders == set(ARROWS) - {"errors"} | {"cli"}
+def faults(package: Path) -> list[str]:
+    """Arrows up or sideways, rooms that stand on no floor, names that are nowhere, and circles of modules."""
+    known = modules(package)
+    arrows = {name: imports(name, file, known) for name, file in known.items()}
+    found = []
+    for name, targets in arrows.items():
+        room = name.split(".")[1] if "." in name else None
+        if room is not None and room not in FLOOR:
+            found.append(f"{name}: no floor for the room {room}")
+            continue
+        for target in sorted(targets):
+            if target not in known:
+                found.append(f"{name}: imports {target}, which is not there")
+                continue
+            other = target.split(".")[1] if "." in target else None
+            # the package's own __init__ stands above all rooms and below none
+            if room and other != room and (other is None or FLOOR.get(other, len(FLOORS)) >= FLOOR[room]):
+                found.append(f"{name}: imports {target}")
+    try:
+        tuple(TopologicalSorter(arrows).static_order())
+    except CycleError as error:
+        found.append(f"a circle: {' -> '.join(error.args[1])}")
+    return found
 
 
-def test_training_reaches_the_builders_only_in_the_recipe_runner() -> None:
-    users = {file.name for file in (PACKAGE / "training").rglob("*.py") if "builders" in imported_folders(file)}
-    assert users == {"runner.py"}
+def test_rooms_import_only_from_lower_floors_and_no_modules_form_a_circle() -> None:
+    assert faults(PACKAGE) == []
+
+
+def test_every_room_stands_on_a_floor_and_every_floor_has_its_rooms() -> None:
+    rooms = {path.name for path in PACKAGE.iterdir() if path.is_dir() and any(path.rglob("*.py"))}
+    assert rooms | {"errors"} == set(FLOOR)
+
+
+@pytest.mark.parametrize(
+    ("file", "code", "fault"),
+    [
+        ("core/a.py", "from ..hub import b", "house.core.a: imports house.hub"),
+        ("core/a.py", "def f():\n    import house.hub.b", "house.core.a: imports house.hub.b"),
+        ("hub/a.py", "from house.judging.c import d", "house.hub.a: imports house.judging.c"),
+        ("core/a.py", "from .. import x", "house.core.a: imports house"),
+        ("attic/a.py", "", "house.attic.a: no floor for the room attic"),
+        ("cli/a.py", "from ..attic import a", "house.cli.a: imports house.attic.a"),
+        (
+            "cli/a.py",
+            "import importlib\nimportlib.import_module('house.nowhere.x')",
+            "house.cli.a: imports house.nowhere",
+        ),
+        ("hub/b.py", "def f():\n    from .e import g", "a circle: house.hub"),
+    ],
+)
+def test_the_guard_sees_what_it_is_there_for(file: str, code: str, fault: str, tmp_path: Path) -> None:
+    house = tmp_path / "house"
+    plain = {"core/a.py": "", "hub/b.py": "", "hub/e.py": "from . import b", "judging/c.py": "d = 1", "cli/a.py": ""}
+    for name, content in {"__init__.py": "x = 1", **plain, file: code}.items():
+        (house / name).parent.mkdir(parents=True, exist_ok=True)
+        (house / name).parent.joinpath("__init__.py").touch()
+        (house / name).write_text(content, "utf-8")
+    found = faults(house)
+    assert len(found) >= 1
+    assert any(line.startswith(fault) for line in found), found
+
+
+def test_the_readme_draws_the_same_floors() -> None:
+    section = (PACKAGE.parent / "README.md").read_text("utf-8").partition("## Architecture")[2]
+    drawn: dict[int, set[str]] = {}
+    for line in section.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) == 3 and cells[0].isdigit():
+            drawn.setdefault(int(cells[0]), set()).update(re.findall(r"`(\w+)(?:/|\.py)`", cells[1]))
+    assert drawn == {number: set(rooms) for number, rooms in enumerate(FLOORS)}
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
+from ..core.stats import spearman
 from ..miti.contract import DIMENSIONS
 from ..miti.views import answer_key
 
@@ -80,7 +80,7 @@ class MitiFacts:
 
     def length_correlation(self) -> float | None:
         """Spearman correlation of an answer's characters with its total; None where one is constant."""
-        return spearman(self.lengths, self.totals)
+        return spearman(np.asarray(self.lengths, dtype=float), np.asarray(self.totals, dtype=float))
 
     def share(self, side: str, top: int) -> float:
         """Share of the `top` most frequent therapists among answers, chosen or rejected sides."""
@@ -98,19 +98,3 @@ def median(counts: Mapping[int, int]) -> float:
     """Median of a histogram; nan if it is empty."""
     values = [v for v, count in sorted(counts.items()) for _ in range(count)]
     return float(np.median(values)) if values else float("nan")
-
-
-def spearman(first: Sequence[float] | array[int], second: Sequence[float] | array[int]) -> float | None:
-    """Spearman's rank correlation with average ranks for ties; None if a side is constant or too short."""
-    ranks = [pd.Series(np.asarray(values)).rank().to_numpy() for values in (first, second)]
-    if len(ranks[0]) < 3 or any(np.ptp(rank) == 0 for rank in ranks):
-        return None
-    return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
-
-
-def count_rows(rows: Iterable[Mapping[str, Any]]) -> MitiFacts:
-    """Facts of all rows."""
-    facts = MitiFacts()
-    for row in rows:
-        facts.add(row)
-    return facts

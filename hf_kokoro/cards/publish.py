@@ -15,8 +15,8 @@ from ..core.series import Series
 from ..errors import UsageError
 from ..hub import Growth, append_rows, resolve_target
 from ..hub.card_counts import matches
-from ..hub.ours import Ours
-from ..hub.target import CARD_PATH, HubOptions, Put, Target
+from ..hub.resolve import HubOptions
+from ..hub.target import CARD_PATH, Ours, Put, Target
 from ..miti.contract import DATA_PATH
 from ..policy import Gate
 from ..policy.gate import check_kinds

@@ -16,10 +16,9 @@ from ..errors import UsageError
 from ..hub import Growth, LocalTarget, Target, resolve_target
 from ..hub.card_stamp import data_stamp
 from ..hub.lines import CHUNK, iter_lines
-from ..hub.ours import Ours
 from ..hub.remote import HubTarget
 from ..hub.staging import content_matches, file_matches
-from ..hub.target import CARD_PATH, FileInfo, Put, Snapshot
+from ..hub.target import CARD_PATH, FileInfo, Ours, Put, Snapshot
 from ..miti.contract import DATA_PATH, LICENSE, NOT_STATED
 from ..policy.licences import LicenceError, is_restricted, named, row_licences
 from .agreement import read_agreement

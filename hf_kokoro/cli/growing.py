@@ -43,7 +43,7 @@ def appender(to: str, path: str, card: bool | None = None, **options: Any) -> Ap
     """
     from ..hub import append_rows, resolve_target
     from ..hub.errors import ForeignData, TargetError
-    from ..hub.target import HubOptions
+    from ..hub.resolve import HubOptions
     from ..policy.gate import check_kinds
 
     check_kinds(options.get("allow", ()))

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import UsageError
+from ..tokens.pairs import pair_ids
 from .models import load_causal_lm
 from .preference_scorers import Scorer
 from .preference_strata import strata
@@ -114,7 +115,7 @@ def preference_accuracy(
     """
     rows = list(pairs)
     limit = max_length or getattr(policy.config, "max_position_embeddings", None)
-    tokens = [pair_tokens(tokenizer, row) for row in rows]
+    tokens = [_pair_tokens(tokenizer, row) for row in rows]
     fits = [limit is None or max(len(p) + len(c), len(p) + len(r)) <= limit for p, c, r in tokens]
     kept = [pair for pair, ok in zip(tokens, fits, strict=True) if ok]
     measured = [row for row, ok in zip(rows, fits, strict=True) if ok]
@@ -254,36 +255,9 @@ def _reference_log_probs(
     return None
 
 
-def pair_tokens(tokenizer: Any, row: Mapping[str, Any]) -> tuple[list[int], list[int], list[int]]:
-    """(prompt, chosen, rejected) ids, split as TRL's DPO does: where the prompt stops being a prefix."""
-    if isinstance(row["prompt"], str):
-        end = tokenizer.eos_token or ""
-        prompt = tokenizer(row["prompt"])["input_ids"]
-        whole = [
-            tokenizer(row["prompt"] + row[side].removesuffix(end) + end)["input_ids"] for side in ("chosen", "rejected")
-        ]
-    else:
-        messages = list(row["prompt"])
-        prompt = _render(tokenizer, messages, True)
-        whole = [_render(tokenizer, messages + list(row[side]), False) for side in ("chosen", "rejected")]
-    start = min(_shared(prompt, ids) for ids in whole)
-    return prompt[:start], whole[0][start:], whole[1][start:]
-
-
-def _render(tokenizer: Any, messages: list[Any], generation_prompt: bool) -> list[int]:
-    ids: list[int] = tokenizer.apply_chat_template(
-        messages, add_generation_prompt=generation_prompt, tokenize=True, return_dict=True
-    )["input_ids"]
-    return ids
-
-
-def _shared(first: Sequence[int], second: Sequence[int]) -> int:
-    count = 0
-    for a, b in zip(first, second, strict=False):
-        if a != b:
-            break
-        count += 1
-    return count
+def _pair_tokens(tokenizer: Any, row: Mapping[str, Any]) -> tuple[list[int], list[int], list[int]]:
+    prompt, (chosen, rejected) = pair_ids(tokenizer, row["prompt"], [row["chosen"], row["rejected"]])
+    return prompt, chosen, rejected
 
 
 def _characters(text: Any) -> int:

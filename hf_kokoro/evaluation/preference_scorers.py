@@ -34,8 +34,8 @@ def reward_scorer(path: str | Path) -> Scorer:
         from transformers import AutoModelForSequenceClassification, AutoTokenizer
     except ImportError as error:
         raise MissingExtraError(error.name or "transformers", "train", "a reward model") from None
+    from ..tokens.pairs import pair_ids
     from .models import hide_bars_in_pipes
-    from .preference import pair_tokens
 
     hide_bars_in_pipes()
     try:
@@ -56,7 +56,7 @@ def reward_scorer(path: str | Path) -> Scorer:
     model.eval()
 
     def score(pair: Mapping[str, Any], side: str) -> float:
-        prompt, chosen, rejected = pair_tokens(tokenizer, pair)
+        prompt, (chosen, rejected) = pair_ids(tokenizer, pair["prompt"], [pair["chosen"], pair["rejected"]])
         # one answer a pass: nothing is padded, so the score can't depend on where a model looks for its last token
         ids = torch.tensor([prompt + (chosen if side == "chosen" else rejected)], device=model.device)
         with torch.no_grad():

@@ -8,9 +8,10 @@ from .growth import ExtraFiles, Growth
 from .local import LocalTarget
 from .patience import Patience
 from .remote import HubTarget
+from .resolve import resolve_target
 from .sending import SendError, send_spooled
 from .spool import Spool
-from .target import Target, resolve_target
+from .target import Target
 
 __all__ = [
     "AppendReport",

@@ -19,12 +19,12 @@ from ..policy import Gate
 from .batch import NewRow, Rows, read_batch, refuse_if_faulty, write_rejects
 from .errors import AppendFailed, OutcomeUnknown, RateLimited, TargetError, VerifyError
 from .growth import ExtraFiles
-from .ours import Ours
 from .patience import Patience, Tries
 from .plan import Plan, plan_append
 from .preview import describe_changes
+from .resolve import HubOptions, resolve_target
 from .spool import Spool
-from .target import Commit, HubOptions, Snapshot, Target, resolve_target
+from .target import Commit, Ours, Snapshot, Target
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,9 @@ from ..miti.contract import DATA_PATH
 from .card_check import check_cards
 from .errors import HistoryError, TargetError
 from .prove import FileProof, prove_file
+from .resolve import resolve_target
 from .rows_check import RowCheck
-from .target import Revision, Target, resolve_target
+from .target import Revision, Target
 
 
 @dataclass(frozen=True)

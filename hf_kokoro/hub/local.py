@@ -27,10 +27,10 @@ from .errors import CommitRace, HistoryError, LockedError, NotKept, TargetError,
 from .index import prefix_digests
 from .ledger import Entry, Ledger, new_entry, read_entry
 from .notes import Notes
-from .ours import Ours, refuse_foreign
+from .ours import refuse_foreign
 from .patience import Patience
 from .staging import write_grown
-from .target import CARD_PATH, MANIFEST_PATH, Change, Commit, FileInfo, Grow, Revision, Snapshot, Traffic
+from .target import CARD_PATH, MANIFEST_PATH, Change, Commit, FileInfo, Grow, Ours, Revision, Snapshot, Traffic
 
 FOLDER = ".hf_kokoro"
 LOCK_SECONDS = 600.0

@@ -7,42 +7,18 @@ file stops us: added rows could be invisible beside it, or its rows be taken for
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
-from ..core.series import Series
 from .card_counts import Declared, declared_configs, matches
 from .errors import ForeignData
+from .target import Ours
 
 _TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".geoparquet", ".gpq", ".arrow", ".lance", ".xml")
 _ARCHIVES = (".zip", ".tar", ".tgz", ".h5", ".hdf5")
 _NO_DATA = ("README.md", "manifest.json", "croissant.json", "dataset_infos.json", "dataset_info.json", "config.json")
 """What `datasets` passes over, and what is written beside the data by us."""
 _SHOWN = 3
-
-
-@dataclass(frozen=True)
-class Ours:
-    """What is to be written: `first` are the files of which the default config must take in one.
-
-    `also` are paths that may be there beside them without a card that names them.
-    """
-
-    first: Sequence[str]
-    series: Series | None = None
-    also: Sequence[str] = ()
-    named: bool = False
-    """True if the caller chose the path, which then may be that of any config, beside other growing files."""
-
-    @classmethod
-    def growing(cls, series: Series, default: str, also: Sequence[str] = ()) -> Ours:
-        """A growing series; `default` is the path that is grown when nobody names one."""
-        return cls((series.path,), series, also, named=series.path != default)
-
-    def __contains__(self, path: str) -> bool:
-        beside = self.named and path.endswith(".jsonl")
-        return path in self.first or path in self.also or beside or (self.series is not None and path in self.series)
 
 
 def refuse_foreign(place: str, ours: Ours, card: bytes | None, paths: Callable[[], Iterable[str]]) -> None:

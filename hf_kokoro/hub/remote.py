@@ -21,10 +21,10 @@ from .download import Pinned, PinnedStream
 from .errors import LockedError, TargetError, VerifyError
 from .http import READ_SECONDS, asked, bounded_http
 from .mirror import Mirror, cache_root, folder_name
-from .ours import Ours, refuse_foreign
+from .ours import refuse_foreign
 from .patience import Patience, patiently
 from .staging import content_matches, file_matches, write_grown
-from .target import CARD_PATH, MANIFEST_PATH, Change, Commit, FileInfo, Grow, Revision, Snapshot, Traffic
+from .target import CARD_PATH, MANIFEST_PATH, Change, Commit, FileInfo, Grow, Ours, Revision, Snapshot, Traffic
 
 _T = TypeVar("_T")
 _TYPE = "dataset"

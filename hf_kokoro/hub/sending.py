@@ -12,8 +12,9 @@ from .append import AppendReport, append_rows
 from .growth import ExtraFiles
 from .lines import parse_object
 from .patience import Patience
+from .resolve import HubOptions, resolve_target
 from .spool import Spool, SpoolEntry
-from .target import HubOptions, Target, resolve_target
+from .target import Target
 
 
 class SendError(KokoroError):

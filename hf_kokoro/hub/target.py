@@ -6,20 +6,14 @@ An append is: look at the target at one revision (`snapshot`), hold exact copies
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Protocol, runtime_checkable
+from typing import BinaryIO, Protocol, runtime_checkable
 
-from ..core.places import HubRepo, one_branch, read_place
 from ..core.series import Series
-from ..errors import UsageError
 from .patience import Patience
-
-if TYPE_CHECKING:
-    from .ours import Ours
 
 CARD_PATH = "README.md"
 MANIFEST_PATH = "manifest.json"
@@ -95,6 +89,29 @@ class Traffic:
     received: int = 0
 
 
+@dataclass(frozen=True)
+class Ours:
+    """What is to be written: `first` are the files of which the default config must take in one.
+
+    `also` are paths that may be there beside them without a card that names them.
+    """
+
+    first: Sequence[str]
+    series: Series | None = None
+    also: Sequence[str] = ()
+    named: bool = False
+    """True if the caller chose the path, which then may be that of any config, beside other growing files."""
+
+    @classmethod
+    def growing(cls, series: Series, default: str, also: Sequence[str] = ()) -> Ours:
+        """A growing series; `default` is the path that is grown when nobody names one."""
+        return cls((series.path,), series, also, named=series.path != default)
+
+    def __contains__(self, path: str) -> bool:
+        beside = self.named and path.endswith(".jsonl")
+        return path in self.first or path in self.also or beside or (self.series is not None and path in self.series)
+
+
 @runtime_checkable
 class Target(Protocol):
     """A place that holds append-only data files. `LocalTarget` and `HubTarget` implement it."""
@@ -139,43 +156,3 @@ class Target(Protocol):
 
     def open(self, revision: Revision, path: str) -> BinaryIO:
         """Stream a file as it was at a revision. Raises NotKept if that can't be had any more."""
-
-
-@dataclass(frozen=True)
-class HubOptions:
-    """What only a Hub repo has: the branch, the token, pull requests, and whether a new repo is private."""
-
-    branch: str | None = None
-    token: str | None = field(default=None, repr=False)
-    pr: bool = False
-    private: bool = True
-
-
-def resolve_target(target: str | PathLike[str] | Target, options: HubOptions | None = None) -> Target:
-    """`./folder`, `user/repo`, `user/repo@branch`, a Hub address, a Path or a Target to a Target (see `read_place`).
-
-    As in `datasets.load_dataset`, an existing folder wins over a repo of the same name. Raises UsageError for
-    what is no place, and for Hub options with a folder, or with a Target, which has its own.
-    """
-    options = options or HubOptions()
-    if isinstance(target, str | PathLike):
-        place = read_place(target)
-        if isinstance(place, HubRepo):
-            return _hub_target(place, options)
-    if options.pr or options.branch is not None or not options.private:
-        raise UsageError(
-            f"{target}: a branch, pull request or public repo only exists on the Hub; leave those options out, or "
-            "write the target as user/repo"
-        )
-    if isinstance(target, str | PathLike):
-        from .local import LocalTarget
-
-        return LocalTarget(target)
-    return target
-
-
-def _hub_target(place: HubRepo, options: HubOptions) -> Target:
-    from .remote import HubTarget
-
-    branch = one_branch(place.branch, options.branch) or "main"
-    return HubTarget(place.repo_id, branch, options.token, pr=options.pr, private=options.private)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from ..corpora.kokorochat import schema as kokorochat
 from ..errors import KokoroError
 from ..miti import contract as miti_st
 
@@ -64,13 +63,13 @@ SOURCES: dict[str, str] = {
     miti_st.SOURCE_DATASET: miti_st.LICENSE.lower(),
     miti_st.HUB_ID: miti_st.LICENSE.lower(),
     miti_st.SAMPLE_DATASET: miti_st.LICENSE.lower(),
-    kokorochat.HUB_ID: kokorochat.LICENSE_ID,
-    "UEC-InabaLab/MultilingualKokoroChat": kokorochat.LICENSE_ID,
+    "UEC-InabaLab/KokoroChat": "cc-by-nc-nd-4.0",
+    "UEC-InabaLab/MultilingualKokoroChat": "cc-by-nc-nd-4.0",
     "EmplifAI": "unknown",
 }
 """Where texts come from (Hub ids; EmplifAI has none) to licence id."""
 
-_MARKS = {kokorochat.HUB_ID: "kokorochat", "EmplifAI": "emplifai"}
+_MARKS = {"UEC-InabaLab/KokoroChat": "kokorochat", "EmplifAI": "emplifai"}
 
 
 def licence_of(source: str) -> Licence:

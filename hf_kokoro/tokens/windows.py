@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..training.message_weights import copy_message, join_message, learnt_text
+from .message_weights import copy_message, join_message, learnt_text
 from .turns import render
 
 OPENING = "…"

@@ -26,8 +26,9 @@ class Versioned:
 
 @cache
 def training_code() -> str:
-    """Digest of this folder's source files."""
+    """Digest of the source files that turn rows into tokens: this folder's and those of `tokens`."""
     digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
+    here = Path(__file__).parent
+    for path in sorted([*here.glob("*.py"), *(here.parent / "tokens").glob("*.py")]):
         digest.update(path.read_bytes())
     return digest.hexdigest()

@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import Any, Literal
 
 from ..errors import KokoroError
+from ..tokens.pairs import pair_ids
 from ..tokens.turns import cut_prompt, turn_offsets
 from ..tokens.windows import fit_roles, template_rules
 from .cached_maps import Versioned
@@ -118,20 +119,6 @@ def _measure(
         "bos": _leading(prompt, tokenizer.bos_token_id),
         "ends": [sum(token in ends for token in ids) for ids in completions],
     }
-
-
-def pair_ids(tokenizer: Any, prompt: Any, completions: Sequence[Any]) -> tuple[list[int], list[list[int]]]:
-    """(prompt ids, ids of every completion), split where the renderings stop agreeing, as TRL does."""
-    if isinstance(prompt, str):
-        end = tokenizer.eos_token or ""
-        ids = list(tokenizer(prompt)["input_ids"])
-        wholes = [list(tokenizer(prompt + text.removesuffix(end) + end)["input_ids"]) for text in completions]
-    else:
-        options = {"tokenize": True, "return_dict": True}
-        ids = list(tokenizer.apply_chat_template(prompt, add_generation_prompt=True, **options)["input_ids"])
-        wholes = [list(tokenizer.apply_chat_template([*prompt, *c], **options)["input_ids"]) for c in completions]
-    split = min(_shared(ids, whole) for whole in wholes)
-    return ids[:split], [whole[split:] for whole in wholes]
 
 
 def fit_prompts(rows: Any, tokenizer: Any, system_prompt: str | None) -> Any:
@@ -286,8 +273,3 @@ def _rows_of(rows: Any, columns: Iterable[str]) -> list[set[Any]]:
 def _blank(completion: Any) -> bool:
     text = completion if isinstance(completion, str) else "".join(turn["content"] or "" for turn in completion)
     return not text.strip()
-
-
-def _shared(first: Sequence[int], second: Sequence[int]) -> int:
-    pairs = zip(first, second, strict=False)
-    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(first), len(second)))

@@ -99,7 +99,7 @@ def _preference(
 
 
 def _cut_messages(row: Mapping[str, Any], tokenizer: Any, sides: tuple[str, ...], limit: int) -> dict[str, Any]:
-    from .preflight import pair_ids
+    from ..tokens.pairs import pair_ids
 
     prompt = row["prompt"]
     ids, completions = pair_ids(tokenizer, prompt, [row[side] for side in sides])

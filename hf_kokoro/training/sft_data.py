@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..tokens.message_weights import is_unlearnt, learnt_text, unlearnt_completion, unlearnt_tokens
 from ..tokens.turns import cut_prompt, render, turn_offsets
 from ..tokens.windows import Window, cut_windows, fit_roles, template_rules
 from .cached_maps import Versioned
-from .message_weights import is_unlearnt, learnt_text, unlearnt_completion, unlearnt_tokens
 from .messages import check_keys
 
 IGNORED = -100

@@ -21,7 +21,6 @@ from hf_kokoro.cards import build_statistics, render_build_card
 from hf_kokoro.cards.check_files import folder_problems
 from hf_kokoro.cards.columns import type_name
 from hf_kokoro.cards.corpus_facts import emplifai_facts, kokorochat_facts
-from hf_kokoro.cards.facts import spearman
 from hf_kokoro.cards.templates import fill
 from hf_kokoro.corpora.kokorochat.schema import DIALOGUES_FEATURES, FLAG_NAMES, ITEM_NAMES
 from hf_kokoro.errors import KokoroError, UsageError
@@ -155,13 +154,6 @@ def test_emplifai_facts_are_those_counted_from_the_file(cache: str) -> None:
     assert facts.total == len(table)
     assert facts.patient_characters == sum(len(row["patient_1"]) + len(row["patient_2"]) for row in table)
     assert sum(len(s) for s in facts.situations.values()) == len({row["situation_id"] for row in table})
-
-
-def test_spearman_uses_average_ranks_and_is_none_for_a_constant() -> None:
-    # ranks 1, 2.5, 2.5, 4 against 1, 3, 2, 4: r = 4.5 / sqrt(4.5 * 5)
-    assert spearman([1, 2, 2, 9], [10, 30, 20, 40]) == pytest.approx(4.5 / (4.5 * 5) ** 0.5)
-    assert spearman([1, 1, 1], [1, 2, 3]) is None
-    assert spearman([1], [1]) is None
 
 
 @pytest.mark.parametrize("name", ["kokorochat", "emplifai"])

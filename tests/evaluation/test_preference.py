@@ -11,14 +11,9 @@ import pytest
 import torch
 
 from hf_kokoro.errors import SourceError, UsageError
-from hf_kokoro.evaluation.preference import (
-    accuracy,
-    evaluate_preference,
-    pair_tokens,
-    preference_accuracy,
-    score_pairs,
-)
+from hf_kokoro.evaluation.preference import accuracy, evaluate_preference, preference_accuracy, score_pairs
 from hf_kokoro.evaluation.preference_scorers import reward_scorer, rule_scorer
+from hf_kokoro.tokens.pairs import pair_ids
 from hf_kokoro.training.tiny import build_tiny_model
 
 
@@ -105,7 +100,9 @@ def test_log_probs_agree_with_the_models_own_loss_on_the_rendered_conversation(t
     labels[:, : len(tokenizer(prompt, add_special_tokens=False)["input_ids"])] = -100
     completion = int((labels != -100).sum())
     expected = -model(input_ids=ids, labels=labels).loss.item() * completion
-    tokens = pair_tokens(tokenizer, _pair("rest", "sleep"))
+    pair = _pair("rest", "sleep")
+    ids_of_prompt, (chosen, rejected) = pair_ids(tokenizer, pair["prompt"], [pair["chosen"], pair["rejected"]])
+    tokens = (ids_of_prompt, chosen, rejected)
     assert len(tokens[1]) == completion
     found = score_pairs(model, [tokens], tokenizer.pad_token_id, 4)
     assert found.chosen[0] == pytest.approx(expected, abs=1e-4)

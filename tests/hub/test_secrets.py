@@ -12,7 +12,7 @@ import pytest
 from hf_kokoro import append_rows, audit
 from hf_kokoro.errors import KokoroError
 from hf_kokoro.hub.remote import HubTarget
-from hf_kokoro.hub.target import HubOptions
+from hf_kokoro.hub.resolve import HubOptions
 
 from .double import Drop, Fault, Hang, Html, HubDouble, Reset, Status
 from .rows import changed, row, rows

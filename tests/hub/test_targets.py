@@ -13,7 +13,7 @@ from hf_kokoro.errors import UsageError
 from hf_kokoro.hub import LocalTarget, Target, resolve_target
 from hf_kokoro.hub.errors import BaseFormatError, TargetError
 from hf_kokoro.hub.remote import HubTarget
-from hf_kokoro.hub.target import HubOptions
+from hf_kokoro.hub.resolve import HubOptions
 
 from .rows import numbers, rows
 

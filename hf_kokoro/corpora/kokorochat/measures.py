@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...cards.facts import spearman
+from ...core.stats import spearman
 
 IntArray = npt.NDArray[np.int64]
 CLIENT, COUNSELOR = 0, 1
@@ -51,7 +51,7 @@ class DialogueMeasures:
         """Spearman of each correlate with the score; None where it is not defined."""
         known = {name: ~np.isnan(values) for name, values in self.correlates().items()}
         return {
-            name: spearman(values[known[name]].tolist(), self.score[known[name]].tolist())
+            name: spearman(values[known[name]].astype(float), self.score[known[name]].astype(float))
             for name, values in self.correlates().items()
         }
 

@@ -11,11 +11,13 @@ from dataclasses import dataclass
 
 from datasets import ClassLabel, Features, List, Value
 
+from ...policy.licences import licence_of
+
 VERSION = "1.0.0"
 """Version of the harmonised views; a change of any Features below bumps it."""
 
 HUB_ID = "UEC-InabaLab/KokoroChat"
-LICENSE_ID = "cc-by-nc-nd-4.0"
+LICENSE_ID = licence_of(HUB_ID).id
 ROLES = ("client", "counselor")
 LANGUAGES = ("ja", "en", "zh")
 SCORE_MAX = 100

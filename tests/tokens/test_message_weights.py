@@ -16,7 +16,7 @@ from hf_kokoro.errors import RowError
 from hf_kokoro.training.preflight import PreflightError
 from hf_kokoro.training.sft_data import IGNORED, tokenize_sft
 
-from .training_rows import make_pairs, make_unpaired, message
+from ..training.training_rows import make_pairs, make_unpaired, message
 
 Pieces = list[tuple[str, bool]]
 """A rendered conversation by hand: texts, and whether each is learnt."""

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from ..tokens.chat_templates import ChatTemplateError
-from ..tokens.turns import render
+from .chat_templates import ChatTemplateError
+from .turns import render
 
 UNLEARNT = "unlearnt"
 

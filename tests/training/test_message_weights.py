@@ -111,7 +111,7 @@ def test_in_windows_every_turn_with_weight_is_learnt_once_and_no_other(
     for at in range(12):
         turns += [user(f"turn {at} sleep work money"), weighed(f"answer {at} sounds hard", (at % 3 != 1 and 1) or 0)]
     tokens = tokenize_sft(Dataset.from_list([{"messages": turns}]), tokenizer, 120, overlap=overlap)
-    assert len(tokens) > 3
+    assert len(tokens) > 2
     learnt = "".join(tokenizer.decode([t for t in labels if t != IGNORED]) for labels in tokens["labels"])
     end = FORMS[family][2]
     assert learnt == "".join(f"answer {at} sounds hard{end}" for at in range(12) if at % 3 != 1)
@@ -242,7 +242,7 @@ def test_preference_training_reads_role_and_content_alone(
 @pytest.mark.parametrize("stream", [False, True], ids=["rows", "stream"])
 @pytest.mark.parametrize("method", ["sft", "dpo", "kto", "reward"])
 def test_the_trainers_refuse_them_without_a_recipe_too(
-    method: str, stream: bool, load_tiny: Any, tokenizer: Any, tmp_path: Path
+    method: str, stream: bool, tiny_model: Path, tokenizer: Any, tmp_path: Path
 ) -> None:
     from hf_kokoro.training.recipe import load_recipe
     from hf_kokoro.training.runner import trainer_config
@@ -257,11 +257,9 @@ def test_the_trainers_refuse_them_without_a_recipe_too(
     place = f"row {0 if method == 'sft' else 2} {column} message {1 if method == 'sft' else 0} weight"
     if method == "kto" and not stream:
         place = f"{column} message 0 weight"  # its rows were put in order before
-    if method == "reward" and stream:
-        pytest.skip("TRL's reward trainer takes no streams")
     with pytest.raises(RowError, match=place):
         TRAINERS[method](
-            model=load_tiny(), args=args, train_dataset=made.to_iterable_dataset() if stream else made,
+            model=str(tiny_model), args=args, train_dataset=made.to_iterable_dataset() if stream else made,
             processing_class=tokenizer,
         ).train()  # fmt: skip
 

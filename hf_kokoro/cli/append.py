@@ -97,6 +97,7 @@ def append(
         growing = partial(
             Growing.on,
             watch,
+            to=to,
             declared=(source_dataset, license_),
             append=appender(to, path, card, **hub),
             judge_model=judge_model,

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from ..errors import KokoroError, UsageError
-from ..policy import GateError, PrivacyError
+from ..policy import ClaimError, GateError, PrivacyError
 from .console import print_error, print_findings
 
 if TYPE_CHECKING:
@@ -123,11 +123,14 @@ class Growing:
         self._thread: Thread | None = None
 
     @classmethod
-    def on(cls, journal: Path, chat: CounselChat, *, declared: tuple[str | None, str | None], **options: Any) -> Self:
+    def on(
+        cls, journal: Path, chat: CounselChat, *, to: str, declared: tuple[str | None, str | None], **options: Any
+    ) -> Self:
         """On a journal's source once it is read; `declared` are the rows' source_dataset and license, as for `pair`."""
         from .row_stamps import advice, stamp_of
 
         stamp = stamp_of(chat, *declared)
+        refuse_unstated(to, stamp)
         if not stamp.stated:
             print_error(advice(stamp))
         return cls(journal, stamp, chat, **options)
@@ -267,6 +270,15 @@ class Growing:
             print_findings(report.findings, self._allow)
 
 
+def refuse_unstated(to: str, stamp: Stamp) -> None:
+    """Raise ClaimError before anything is done for rows that would be stopped on their way to the Hub."""
+    from ..hub import resolve_target
+    from .row_stamps import advice
+
+    if not stamp.stated and resolve_target(to).remote:
+        raise ClaimError(f"nothing was done: {advice(stamp)}")
+
+
 def while_judging(
     journal: Path,
     stamp: Stamp,
@@ -285,6 +297,7 @@ def while_judging(
     tags = [join.judge_tag(judge) for judge in judges]
     if len(tags) != 1:
         raise UsageError(f"--append-to: got {len(tags)} judges ({', '.join(tags)}); allowed: one, and another run each")
+    refuse_unstated(to, stamp)
     return Growing(
         journal,
         stamp,

@@ -23,7 +23,8 @@ from ..judging.judging_support import KEY, ROOT, SAMPLE, Done, run
 
 DATA = "data/pilot.jsonl"
 RULE = ("judge", "--source", SAMPLE, "--judge", "rule", "--journal", "v.jsonl")
-CLEAN = ("judge", "--source", "clean.csv", "--judge", "rule", "--journal", "v.jsonl")
+MINE = ("--source-dataset", "me/mine", "--license", "MIT")
+CLEAN = ("judge", "--source", "clean.csv", "--judge", "rule", "--journal", "v.jsonl", *MINE)
 CLAUDE = ("judge", "--source", SAMPLE, "--judge", "claude", "--journal", "v.jsonl", "--concurrency", 4)
 VERDICTS = 108
 """Answers of the sample (107, and a blank one): 28 questions with three or more."""
@@ -86,9 +87,9 @@ def on_hub(hub: HubDouble) -> list[str]:
     return hub.store.read(tree[DATA]).decode("utf-8").splitlines() if DATA in tree else []
 
 
-def paired(cwd: Path, journal: str = "v.jsonl") -> list[str]:
+def paired(cwd: Path, *stated: str, journal: str = "v.jsonl") -> list[str]:
     """The rows that `pair` makes of the journal as it is."""
-    done = run("pair", "--journal", journal, "--out", "paired.jsonl", cwd=cwd)
+    done = run("pair", "--journal", journal, "--out", "paired.jsonl", *stated, cwd=cwd)
     assert done.returncode == 0, done.stderr
     return lines(cwd / "paired.jsonl")
 
@@ -192,7 +193,7 @@ def test_ctrl_c_in_the_middle_of_a_commit_lets_it_end(hub: HubDouble, tmp_path: 
     assert 0 < len(on_hub(hub)) < 28
     again = run(*CLEAN, "--append-to", "user/pairs", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
-    assert on_hub(hub) == paired(tmp_path)
+    assert on_hub(hub) == paired(tmp_path, *MINE)
 
 
 @pytest.mark.usefixtures("clean")
@@ -212,7 +213,7 @@ def test_a_second_ctrl_c_ends_at_once_and_loses_nothing(hub: HubDouble, tmp_path
     held.event.set()
     again = run(*CLEAN, "--append-to", "user/pairs", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
-    assert sorted(on_hub(hub)) == sorted(paired(tmp_path))
+    assert sorted(on_hub(hub)) == sorted(paired(tmp_path, *MINE))
 
 
 @pytest.mark.usefixtures("clean")
@@ -221,7 +222,7 @@ def test_an_append_that_fails_is_said_once_and_the_next_one_sends_its_rows(hub: 
     done = run(*CLEAN, "--append-to", "user/pairs", "--every", 20, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("appending failed, the next append tries again") == 1
-    assert on_hub(hub) == paired(tmp_path)
+    assert on_hub(hub) == paired(tmp_path, *MINE)
 
 
 @pytest.mark.usefixtures("clean")
@@ -237,7 +238,7 @@ def test_a_hub_that_stays_away_fails_the_command_but_not_the_scoring(hub: HubDou
     hub.faults.stop()
     again = run(*CLEAN, "--append-to", "user/pairs", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
-    assert sorted(on_hub(hub)) == sorted(paired(tmp_path))
+    assert sorted(on_hub(hub)) == sorted(paired(tmp_path, *MINE))
 
 
 def test_a_journal_is_followed_while_another_process_writes_it(claude: Double, tmp_path: Path) -> None:

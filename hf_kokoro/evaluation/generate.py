@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import UsageError
+from ..tokens.loading import load_tokenizer
 from ..tokens.prompts import Message, prompt_window
-from .models import context_length, load_causal_lm, load_tokenizer
+from .models import context_length, load_causal_lm
 from .predictions import FILE_NAME, finished_ids, row_line
 
 SETTINGS_FILE = "generation.json"
@@ -105,7 +106,8 @@ class _Writer:
 
     def __init__(self, settings: GenerationSettings) -> None:
         self.settings = settings
-        self.tokenizer = load_tokenizer(settings.model)
+        # on the left: a decoder goes on from its last position
+        self.tokenizer = load_tokenizer(settings.model, padding_side="left")
         self.model = load_causal_lm(settings.model, dtype=settings.dtype, four_bit=settings.four_bit)
         context = context_length(self.model)
         room = None if context is None else context - settings.max_new_tokens

@@ -32,7 +32,7 @@ from .overlap import (
     overlap_metrics,
 )
 from .predictions import Prediction
-from .tokenizers import load_tokenizer
+from .tokenizers import text_tokenizer
 
 PRECISION = 6
 """Decimals of every figure in a report: far above what two machines' logarithms could disagree on."""
@@ -116,7 +116,7 @@ def count_system(
 
     `on_sample` gets each sample with its counts, in order. The result does not depend on `workers`.
     """
-    system = SystemCounts(load_tokenizer(tokenizer, normalize).identity)
+    system = SystemCounts(text_tokenizer(tokenizer, normalize).identity)
     done = 0
     for chunk, (counts, keys) in _measured(predictions, tokenizer, normalize, workers):
         for sample, row in zip(chunk, counts, strict=True):
@@ -207,7 +207,7 @@ def _measured(
 
 
 def _measure(tokenizer: str, normalize: str, texts: list[tuple[str, str]]) -> _Measured:
-    counts, tokens = measure_texts(load_tokenizer(tokenizer, normalize), texts)
+    counts, tokens = measure_texts(text_tokenizer(tokenizer, normalize), texts)
     return counts, [ngram_keys(tokens, order) for order in DISTINCT_ORDERS]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import MissingExtraError, SourceError
-from .tokenizers import load_tokenizer
+from .tokenizers import text_tokenizer
 
 Vector = npt.NDArray[np.float64]
 PRECISION = 6
@@ -54,12 +54,12 @@ class FastTextNames:
     def __init__(self, path: str | Path, names: Iterable[str]) -> None:
         self._vectors: dict[str, Vector] = {}
         wanted = {*names}
-        words = {word for name in wanted for word in (name, *load_tokenizer("mecab").tokenize(name))}
+        words = {word for name in wanted for word in (name, *text_tokenizer("mecab").tokenize(name))}
         vectors = _read_vectors(Path(path), words)
         self.composed = []
         self.missing = []
         for name in sorted(wanted):
-            parts = [vectors.get(word) for word in load_tokenizer("mecab").tokenize(name)]
+            parts = [vectors.get(word) for word in text_tokenizer("mecab").tokenize(name)]
             if name in vectors:
                 self._vectors[name] = vectors[name]
             elif parts and all(part is not None for part in parts):

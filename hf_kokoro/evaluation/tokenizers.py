@@ -28,7 +28,7 @@ class Tokenizer:
 
 
 @cache
-def load_tokenizer(name: str = "mecab", normalize: str = "none") -> Tokenizer:
+def text_tokenizer(name: str = "mecab", normalize: str = "none") -> Tokenizer:
     """The tokenizer of that name; `normalize` is applied before it.
 
     Raises UsageError for an unknown name and MissingExtraError where MeCab or its dictionary is not installed:

@@ -17,12 +17,11 @@ from typing import Any, Literal
 import yaml
 
 from ..errors import Fault, Faults, InputError, UsageError, describe
+from .methods import METHODS, Method, config_class
 from .recipe_values import coerce, field_hints, type_name
 
 RECIPES_DIR = Path(__file__).parent / "recipes"
 ACCELERATE_DIR = Path(__file__).parent / "accelerate"
-METHODS = ("sft", "dpo", "kto", "reward")
-Method = Literal["sft", "dpo", "kto", "reward"]
 SECRETS = ("hub_token", "token")
 """Names of values that no recipe may hold, at the top or inside a mapping."""
 TOKEN_SHAPES = ("hf_", "sk-")
@@ -140,7 +139,7 @@ def load_recipe(
         step = f"run it with: hf-kokoro train {found}"
         faults.add(Fault(source, "method", f"{found!r}", f"{method!r}, the method asked for", step))
     settings_hints = field_hints(RecipeSettings)
-    trainer_hints = field_hints(trainer_config_class(found))
+    trainer_hints = field_hints(config_class(found))
     checked: dict[str, Any] = {}
     for key, value in merged.items():
         if secret := _secret(key, value):
@@ -164,22 +163,6 @@ def load_recipe(
     _check_ranges(settings, trainer, source, faults)
     faults.raise_if_any(f"recipe {source}", RecipeError)
     return Recipe(settings, trainer, source)
-
-
-def trainer_config_class(method: str) -> type:
-    """The TRL config dataclass of a method; imports TRL."""
-    if method == "dpo":
-        from .scored_dpo import ScoredDPOConfig
-
-        return ScoredDPOConfig
-    if method == "kto":
-        from .scored_kto import ScoredKTOConfig
-
-        return ScoredKTOConfig
-    import trl
-
-    classes: dict[str, type] = {"sft": trl.SFTConfig, "reward": trl.RewardConfig}
-    return classes[method]
 
 
 def _read(config: str | Path | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:

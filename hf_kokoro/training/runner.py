@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
@@ -18,17 +19,17 @@ from .data import is_conversational, load_plain, origins, pick_splits, texts_of
 from .distributed import check_processes
 from .former_run import FormerRun, RemoveFormer, replacing
 from .memory import count_parameters
+from .methods import config_class, trainer_class
 from .model_card import render_model_card
-from .models import base_is_tiny, load_policy, load_tokenizer, lora_config, model_path, trains_adapter
+from .models import base_is_tiny, load_policy, lora_config, model_path, prepare_tokenizer, trains_adapter
 from .plots import plot_metrics
 from .preflight import Preflight
 from .prepare import Prepared, prepare
 from .quiet import quiet_in_pipes
-from .recipe import Recipe, RecipeSettings, trainer_config_class
+from .recipe import Recipe, RecipeSettings
 from .run_folder import MetricsWriter, check_folder, read_metrics, versions, write_recipe, write_run
 from .sizing import size_up
 from .speed import completion_only_scoring
-from .trainers import TRAINERS
 
 DEFAULT_CONFIGS = {
     "kokorochat": {"sft": "response_generation", "kto": "unpaired"},
@@ -106,7 +107,7 @@ def _run(
             # a tiny base of another seed or other texts would be taken for this run's
             shutil.rmtree(folder / "tiny-base", ignore_errors=True)
         base = model_path(settings, texts_of(train), folder, args.seed)
-        tokenizer = load_tokenizer(settings, base, conversational=is_conversational(train))
+        tokenizer = prepare_tokenizer(settings, base, conversational=is_conversational(train))
         prepared = prepare(settings, tokenizer, train, test, _limit(recipe, args, base))
     model = load_policy(settings, base)
     size_up(recipe, args, model, prepared, base)
@@ -186,7 +187,7 @@ def trainer_config(recipe: Recipe) -> Any:
     """The method's TRL config: the recipe's arguments over defaults that work on the machine at hand."""
     import torch
 
-    config: Any = trainer_config_class(recipe.settings.method)
+    config: Any = config_class(recipe.settings.method)
     given = dict(recipe.trainer)
     # a private repository unless the recipe says otherwise: what a model learnt here is people's distress
     values: dict[str, Any] = {
@@ -231,6 +232,18 @@ def _load_splits(settings: RecipeSettings) -> Mapping[str, Any]:
     return loaded
 
 
+def _claims(settings: RecipeSettings) -> list[tuple[str, str, int]]:
+    """(source_dataset, license, rows) as MITI-ST rows state them; other corpora have one licence, which is known."""
+    if settings.dataset_name != "miti_st_dpo":
+        return []
+    from ..corpora import load_dataset
+
+    source, revision = settings.dataset_source, settings.dataset_revision
+    rows = load_dataset("miti_st_dpo", "rows", source=source, revision=revision, split="train")
+    stated = Counter(zip(rows["source_dataset"], rows["license"], strict=True))
+    return [(*pair, count) for pair, count in sorted(stated.items())]
+
+
 def _limit(recipe: Recipe, args: Any, base: str) -> int | None:
     """Longest sequence in tokens: the recipe's own limit, for SFT the window, else the model's context."""
     if recipe.settings.method != "sft":
@@ -250,7 +263,7 @@ def _trainer(recipe: Recipe, args: Any, model: Any, tokenizer: Any, prepared: Pr
     from transformers import PrinterCallback
 
     try:
-        trainer = TRAINERS[recipe.settings.method](
+        trainer = trainer_class(recipe.settings.method)(
             model=model,
             args=args,
             train_dataset=prepared.train,
@@ -308,6 +321,7 @@ def _write_folder(recipe: Recipe, report: TrainReport, splits: Mapping[str, Any]
     facts = {
         "versions": versions(),
         "dataset_origins": origins(splits["train"]),
+        "dataset_claims": [] if own_rows else _claims(recipe.settings),
         "dataset_fingerprints": {name: rows._fingerprint for name, rows in splits.items() if rows is not None},
     }
     write_recipe(folder, recipe)

@@ -12,13 +12,13 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from ..core.resampling import DRAWS, bootstrap_sums, interval
+from ..core.resampling import bootstrap_sums, interval
 from ..errors import KokoroError
 from ..judging.concurrent import NOT_SENT
 from .dialogue_raters import DialogueRater, Rating
 from .dialogue_rubric import LOWEST, METRICS
 from .predictions import finished_ids, row_line
-from .two_turn import SEED, GeneratedDialogue
+from .two_turn import GeneratedDialogue
 
 RATINGS_FILE = "ratings.jsonl"
 FORMAT = "format"
@@ -149,7 +149,7 @@ def _report(
     metrics: dict[str, MetricMean] = {}
     if rated:
         table = np.array(rated, dtype=np.int64)
-        draws = bootstrap_sums(table, DRAWS, SEED) / len(table)
+        draws = bootstrap_sums(table) / len(table)
         for place, name in enumerate(METRICS):
             low, high = interval(draws[:, place].tolist())
             mean = float(table[:, place].mean())

@@ -8,12 +8,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from ..core.stats import ordinal_alpha
+from ..core import stats
+from ..core.stats import Array, pearson
 from ..errors import Fault, Faults, InputError, MissingExtraError, describe
 
-Matrix = npt.NDArray[np.float64]
 PRECISION = 6
 VERDICTS = ("win", "lose", "tie")
 
@@ -133,7 +132,7 @@ def icc_2k(people: Mapping[str, Mapping[str, float]]) -> Icc:
         blocks[raters].append([ratings[rater] for rater in raters])
     found = []
     for raters, table in blocks.items():
-        value = _icc_2k(np.array(table, dtype=np.float64)) if len(raters) > 1 and len(table) > 1 else None
+        value = stats.icc_2k(np.array(table, dtype=np.float64))
         if value is not None:
             found.append((value, len(table), len(raters)))
     if not found:
@@ -143,28 +142,17 @@ def icc_2k(people: Mapping[str, Mapping[str, float]]) -> Icc:
     return Icc(_rounded(mean), len(found), _rounded(sum(raters * size for _, size, raters in found) / items))
 
 
-def _icc_2k(table: Matrix) -> float | None:
-    items, raters = table.shape
-    grand = table.mean()
-    rows = raters * ((table.mean(axis=1) - grand) ** 2).sum() / (items - 1)
-    columns = items * ((table.mean(axis=0) - grand) ** 2).sum() / (raters - 1)
-    rest = table - table.mean(axis=1, keepdims=True) - table.mean(axis=0, keepdims=True) + grand
-    error = (rest**2).sum() / ((items - 1) * (raters - 1))
-    denominator = rows + (columns - error) / items
-    return float((rows - error) / denominator) if denominator > 1e-12 else None
-
-
 def _alpha(people: Mapping[str, Mapping[str, float]]) -> float | None:
     """Krippendorff's alpha for ordinal data; raters may differ between items."""
     raters = sorted({rater for ratings in people.values() for rater in ratings})
     table = np.array([[ratings.get(rater, np.nan) for rater in raters] for ratings in people.values()])
-    value = ordinal_alpha(table) if table.size else None
+    value = stats.ordinal_alpha(table) if table.size else None
     return None if value is None else _rounded(value)
 
 
-def _correlation(first: Matrix, second: Matrix) -> tuple[float | None, float | None, float | None, float | None]:
+def _correlation(first: Array, second: Array) -> tuple[float | None, float | None, float | None, float | None]:
     """Pearson's r, its 95 % interval (Fisher's z; from four items) and two-sided p; None where undefined."""
-    if len(first) < 3 or np.ptp(first) == 0 or np.ptp(second) == 0:
+    if pearson(first, second) is None:
         return None, None, None, None
     try:
         from scipy.stats import pearsonr
@@ -174,7 +162,7 @@ def _correlation(first: Matrix, second: Matrix) -> tuple[float | None, float | N
     r, p = _rounded(float(found.statistic)), float(f"{float(found.pvalue):.6g}")
     if len(first) < 4:
         return r, None, None, p
-    interval = found.confidence_interval(0.95)
+    interval = found.confidence_interval(stats.LEVEL)
     return r, _rounded(float(interval.low)), _rounded(float(interval.high)), p
 
 

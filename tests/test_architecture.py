@@ -150,6 +150,12 @@ def test_importing_the_package_and_asking_for_help_load_no_heavy_library(code: s
     assert done.stdout.splitlines()[-1] == "LOADED []"
 
 
+def test_every_name_that_the_package_promises_is_there() -> None:
+    import hf_kokoro
+
+    assert [name for name in hf_kokoro.__all__ if getattr(hf_kokoro, name, None) is None] == []
+
+
 def test_every_verb_explains_itself_with_an_example() -> None:
     from typer.testing import CliRunner
 

@@ -11,6 +11,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any, Protocol, runtime_checkable
 
+from ..core.suggest import allowed
 from ..errors import UsageError
 from .verdicts import Opinion
 
@@ -73,5 +74,5 @@ def resolve_judge(spec: str, **options: Any) -> Any:
     elif name in found:
         make = found[name].load()
     else:
-        raise UsageError(f"judge {name!r} is not known; allowed: {', '.join(judge_names())}")
+        raise UsageError(f"judge {name!r} is not known; {allowed(name, judge_names())}")
     return make(argument, **options) if colon else make(**options)

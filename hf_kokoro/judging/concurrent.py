@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -39,6 +38,8 @@ async def score_concurrently(
     A retryable error leaves its item unanswered; as many of them in a row as there are workers stop the run,
     for then nobody is there. Any other error of ours stops it at once; what is in flight still ends.
     """
+    import asyncio
+
     outcome, rest = Outcome(), iter(work)
     in_a_row = 0
 

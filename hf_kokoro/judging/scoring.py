@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -120,6 +119,8 @@ def score_items(
     wanted = list(items)
     work = list(missing_items(wanted, judge, journal, retry, repeat))[:limit]
     if isinstance(judge, AsyncJudge):
+        import asyncio
+
         outcome = asyncio.run(score_concurrently(work, judge, journal, repeat, progress))
         report = report_on(wanted, judge, journal, outcome.judged, repeat)
         report.stopped = outcome.stopped

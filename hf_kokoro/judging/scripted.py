@@ -11,11 +11,11 @@ that is not in this form is a reply that can't be read: it gives `invalid`, with
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ..core.jsonl import parse_object
 from ..errors import UsageError
 from ..miti.contract import DIMENSIONS
 from .verdicts import Opinion, VerdictError, text_sha256
@@ -67,10 +67,9 @@ def _read(path: str | Path) -> list[str]:
 
 def _parse(line: str) -> dict[str, Any]:
     try:
-        fields = json.loads(line)
-    except (ValueError, RecursionError):
+        return parse_object(line)
+    except ValueError:
         return {}
-    return fields if isinstance(fields, dict) else {}
 
 
 def _opinion(line: str) -> Opinion:

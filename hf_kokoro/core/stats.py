@@ -8,12 +8,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
 
+PRECISION = 6
+"""Decimals of a figure in a report: far above what two machines' logarithms could disagree on."""
 LEVEL = 0.95
 """Of every interval in this package."""
 TAIL = 0.025
@@ -35,6 +38,15 @@ class Estimate:
             return "-"
         interval = "" if self.low is None or self.high is None else f" [{self.low:.2f}, {self.high:.2f}]"
         return f"{self.value:.2f}{interval}"
+
+
+@overload
+def rounded(value: float) -> float: ...
+@overload
+def rounded(value: float | None) -> float | None: ...
+def rounded(value: float | None) -> float | None:
+    """A figure as reports keep it: PRECISION decimals, a plain float; None stays None."""
+    return None if value is None else round(float(value), PRECISION)
 
 
 def quadratic_kappa(first: Array, second: Array) -> float | None:

@@ -20,13 +20,12 @@ from typing import Any
 
 from ..errors import Fault, Faults, describe
 from .cells import Cell, TableRow, header_of, normalise_line_breaks, number_text, record
-from .encoding import decode, reject_other_content
+from .encoding import decode, has_lone_surrogate, reject_other_content
 from .jsonl import Refused, distinct_pairs, no_constant
 
 SUFFIXES = (".csv", ".tsv", ".tab", ".json", ".jsonl", ".ndjson", ".xlsx", ".parquet")
 _JSON_LINES = (".jsonl", ".ndjson")
 _DELIMITERS = ",\t;"
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def is_table(name: str) -> bool:
@@ -175,7 +174,7 @@ def _has_bad_text(value: Cell) -> bool:
         return any(map(_has_bad_text, value))
     if isinstance(value, dict):
         return any(map(_has_bad_text, value.values()))
-    return isinstance(value, bytes) or _SURROGATE.search(value) is not None
+    return isinstance(value, bytes) or has_lone_surrogate(value)
 
 
 def _read_parquet(name: str, data: bytes, faults: Faults) -> Iterator[TableRow]:

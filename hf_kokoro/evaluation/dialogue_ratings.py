@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ..core.resampling import bootstrap_sums, interval
+from ..core.stats import rounded
 from ..errors import KokoroError
 from ..judging.concurrent import NOT_SENT
 from .dialogue_raters import DialogueRater, Rating
@@ -25,7 +26,6 @@ FORMAT = "format"
 """Status of a dialogue that broke the format: rated 1 everywhere, never sent to a judge."""
 
 UNSCORED = ("refused", "incomplete", "invalid")
-PRECISION = 6
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ def _report(
         for place, name in enumerate(METRICS):
             low, high = interval(draws[:, place].tolist())
             mean = float(table[:, place].mean())
-            metrics[name] = MetricMean(*(round(value, PRECISION) for value in (mean, low, high)))
+            metrics[name] = MetricMean(*map(rounded, (mean, low, high)))
     return DialogueReport(
         rater.judge_model, rater.rubric_sha256, len(dialogues), dict(sorted(statuses.items())), metrics, unanswered
     )

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..core import stats
-from ..core.stats import Array, pearson
-from ..errors import Fault, Faults, InputError, MissingExtraError, describe
+from ..core.stats import Array, pearson, rounded
+from ..core.tables import read_table
+from ..errors import Fault, Faults, InputError, MissingExtraError, SourceError, describe
 
-PRECISION = 6
 VERDICTS = ("win", "lose", "tie")
 
 
@@ -55,6 +56,26 @@ class MetricAgreement:
     def to_dict(self) -> dict[str, Any]:
         """For `--json`."""
         return asdict(self)
+
+
+def rating_rows(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    """(where, cells by column) of a table with the columns item and rater, in any format that `read_table` reads.
+
+    Raises SourceError for a file that can't be read or is another table, InputError with all of its faults.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise SourceError(f"{path.name}: can't be read ({error.strerror}); give a CSV file") from error
+    faults = Faults()
+    for where, cells in read_table(path.name, data, faults):
+        if not {"item", "rater"} <= cells.keys():
+            raise SourceError(f"{path.name}: columns {[*cells]}; needed: item, rater")
+        nested = [name for name, cell in cells.items() if not isinstance(cell, str)]
+        faults.extend(Fault(where, name, describe(cells[name]), "text or a number") for name in nested)
+        if not nested:
+            yield where, cells
+    faults.raise_if_any("ratings")
 
 
 def read_ratings(rows: Iterable[tuple[str, Mapping[str, str]]], metrics: Sequence[str]) -> HumanRatings:
@@ -100,15 +121,13 @@ def metric_agreement(
     judged = np.array([judge[item] for item in items], dtype=np.float64)
     found = _correlation(means, judged)
     constant = {
-        side: _rounded(float(values[0]))
-        for side, values in (("people", means), ("judge", judged))
-        if np.ptp(values) == 0
+        side: rounded(values[0]) for side, values in (("people", means), ("judge", judged)) if np.ptp(values) == 0
     }
     return MetricAgreement(
         metric=metric,
         items=len(items),
-        human_mean=_rounded(float(means.mean())),
-        judge_mean=_rounded(float(judged.mean())),
+        human_mean=rounded(means.mean()),
+        judge_mean=rounded(judged.mean()),
         icc=icc_2k(people),
         alpha=_alpha(people),
         pearson=found[0],
@@ -116,7 +135,7 @@ def metric_agreement(
         high=found[2],
         p=found[3],
         constant=constant or None,
-        mean_absolute_difference=_rounded(float(np.abs(means - judged).mean())),
+        mean_absolute_difference=rounded(np.abs(means - judged).mean()),
     )
 
 
@@ -139,7 +158,7 @@ def icc_2k(people: Mapping[str, Mapping[str, float]]) -> Icc:
         return Icc(None, 0, 0.0)
     items = sum(size for _, size, _ in found)
     mean = sum(value * size for value, size, _ in found) / items
-    return Icc(_rounded(mean), len(found), _rounded(sum(raters * size for _, size, raters in found) / items))
+    return Icc(rounded(mean), len(found), rounded(sum(raters * size for _, size, raters in found) / items))
 
 
 def _alpha(people: Mapping[str, Mapping[str, float]]) -> float | None:
@@ -147,7 +166,7 @@ def _alpha(people: Mapping[str, Mapping[str, float]]) -> float | None:
     raters = sorted({rater for ratings in people.values() for rater in ratings})
     table = np.array([[ratings.get(rater, np.nan) for rater in raters] for ratings in people.values()])
     value = stats.ordinal_alpha(table) if table.size else None
-    return None if value is None else _rounded(value)
+    return rounded(value)
 
 
 def _correlation(first: Array, second: Array) -> tuple[float | None, float | None, float | None, float | None]:
@@ -159,11 +178,11 @@ def _correlation(first: Array, second: Array) -> tuple[float | None, float | Non
     except ImportError:
         raise MissingExtraError("scipy", "eval", "the correlation's p") from None
     found = pearsonr(first, second)
-    r, p = _rounded(float(found.statistic)), float(f"{float(found.pvalue):.6g}")
+    r, p = rounded(found.statistic), float(f"{float(found.pvalue):.6g}")
     if len(first) < 4:
         return r, None, None, p
     interval = found.confidence_interval(stats.LEVEL)
-    return r, _rounded(float(interval.low)), _rounded(float(interval.high)), p
+    return r, rounded(interval.low), rounded(interval.high), p
 
 
 @dataclass(frozen=True)
@@ -198,7 +217,7 @@ def pairwise_majority(rows: Iterable[tuple[str, Mapping[str, str]]]) -> Pairwise
     majorities = Counter(majority([*votes.values()]) for votes in verdicts.values())
     votes = sum(len(found) for found in verdicts.values())
     return PairwiseReport(
-        len(verdicts), majorities["win"], majorities["lose"], majorities["tie"], _rounded(votes / len(verdicts))
+        len(verdicts), majorities["win"], majorities["lose"], majorities["tie"], rounded(votes / len(verdicts))
     )
 
 
@@ -208,7 +227,3 @@ def majority(votes: Sequence[str]) -> str:
         if votes.count(verdict) * 2 > len(votes):
             return verdict
     return "tie"
-
-
-def _rounded(value: float) -> float:
-    return round(value, PRECISION)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..core.encoding import has_lone_surrogate
 from ..core.jsonl import NoObject, numbered_lines, parse_object
 from ..errors import Fault, Faults, InputError, SourceError, describe
 
@@ -113,7 +114,7 @@ def _text_faults(where: str, row: Mapping[str, Any]) -> Iterator[Fault]:
         value = row.get(name)
         if not isinstance(value, str):
             yield Fault(where, name, "nothing" if name not in row else describe(value), allowed)
-        elif any("\ud800" <= char <= "\udfff" for char in value):
+        elif has_lone_surrogate(value):
             yield Fault(where, name, "text with a lone surrogate", "text that UTF-8 can hold")
         elif name == "reference" and not value.strip():
             yield Fault(where, name, "blank text", allowed)

@@ -78,7 +78,8 @@ def read_reply(text: str) -> Opinion:
         fields = parse_object(text)
         if not isinstance(reason := fields.pop("reason", None), str):
             raise ReplyError(f"reason: {describe(reason)}; allowed: text")
-        return Opinion("scored", {name: fields.get(name) for name in DIMENSIONS} | fields, reason, text)
+        scores: dict[str, Any] = {name: fields.get(name) for name in DIMENSIONS} | fields
+        return Opinion("scored", scores, reason, text)
     except (ReplyError, VerdictError) as error:
         return Opinion("invalid", reason=f"the reply is no verdict: {error}", raw=text)
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from ..core.encoding import has_lone_surrogate
 from ..core.jsonl import canonical_json
 from ..core.shipped import shipped_text
 from ..errors import Fault, describe
@@ -152,15 +152,12 @@ def _allowed(error: Any) -> str:
     return phrases.get(error.validator, f"{error.validator}: {value}")
 
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
-
-
 def _text_faults(row: Any, where: str) -> Iterator[Fault]:
     """Strings that UTF-8 can't hold, and numbers such as 3.0 that JSON Schema counts as integers."""
 
     def walk(value: Any, path: str) -> Iterator[Fault]:
         if isinstance(value, str):
-            if _SURROGATE.search(value):
+            if has_lone_surrogate(value):
                 yield Fault(where, path, "text with a lone surrogate", "text that UTF-8 can hold")
         elif isinstance(value, float):
             kind = "an integer" if math.isfinite(value) else "a finite integer"

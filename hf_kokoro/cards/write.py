@@ -43,6 +43,7 @@ class CardReport:
     revision: str
     files: Mapping[str, int] = field(default_factory=dict)
     changed: tuple[str, ...] = ()
+    checked_only: bool = False
 
 
 def write_card(

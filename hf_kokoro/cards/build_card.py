@@ -9,6 +9,7 @@ from typing import Any
 
 from datasets import Dataset, Features
 
+from ..core.suggest import allowed
 from ..corpora.kokorochat import schema as kokorochat
 from ..errors import UsageError, describe
 from .columns import column_table
@@ -97,7 +98,7 @@ def render_build_card(
     without a template, CardError if the existing card's YAML can't be read.
     """
     if name not in _DATASETS:
-        raise UsageError(f"card: got dataset {describe(name, show=True)}; allowed: {', '.join(_DATASETS)}")
+        raise UsageError(f"card: got dataset {describe(name, show=True)}; {allowed(name, _DATASETS)}")
     dataset = _DATASETS[name]
     old_data, old_body = split_card(existing) if existing else ({}, "")
     total = sum(rows.values())

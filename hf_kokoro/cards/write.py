@@ -11,11 +11,11 @@ from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from ..core.jsonl import CHUNK, iter_lines
 from ..core.series import Series
 from ..errors import UsageError
 from ..hub import Growth, LocalTarget, Target, resolve_target
 from ..hub.card_stamp import data_stamp
-from ..hub.lines import CHUNK, iter_lines
 from ..hub.remote import HubTarget
 from ..hub.staging import content_matches, file_matches
 from ..hub.target import CARD_PATH, FileInfo, Ours, Put, Snapshot

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..errors import Fault, InputError, SourceError, UsageError
+from ..errors import UsageError
 from .console import print_json, print_table
 
 if TYPE_CHECKING:
@@ -40,7 +38,7 @@ def agreement(
 
     Example: hf-kokoro evaluate agreement --ratings people.csv --judge runs/d/ratings.jsonl
     """
-    from ..evaluation.human_agreement import metric_agreement, pairwise_majority, read_ratings
+    from ..evaluation.human_agreement import metric_agreement, pairwise_majority, rating_rows, read_ratings
 
     if ratings is None and preferences is None:
         raise UsageError("nothing to compare; allowed: --ratings with --judge, --preferences, or all three")
@@ -49,7 +47,7 @@ def agreement(
     report: dict[str, Any] = {}
     found: list[MetricAgreement] = []
     if ratings is not None and judge is not None:
-        rows = list(_csv_rows(ratings))
+        rows = list(rating_rows(ratings))
         metrics = [name for name in (rows[0][1] if rows else {}) if name not in _NOT_METRICS]
         people = read_ratings(rows, metrics)
         theirs = _judge_scores(judge, metrics)
@@ -60,29 +58,11 @@ def agreement(
         report["metrics"] = [one.to_dict() for one in found]
         report["without_judge"] = [metric for metric in metrics if metric not in shared]
     if preferences is not None:
-        report["pairwise"] = asdict(pairwise_majority(_csv_rows(preferences)))
+        report["pairwise"] = asdict(pairwise_majority(rating_rows(preferences)))
     if json_:
         print_json(report)
     else:
         _print(found, report)
-
-
-def _csv_rows(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
-    """(where, cells by column) of a UTF-8 CSV with a header. Raises SourceError, InputError."""
-    try:
-        with open(path, encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file, strict=True)
-            if not {"item", "rater"} <= {*(reader.fieldnames or [])}:
-                raise SourceError(f"{path.name}: columns {reader.fieldnames}; needed: item, rater")
-            for row in reader:
-                if None in row or None in row.values():
-                    raise InputError(
-                        "ratings",
-                        [Fault(f"{path.name} line {reader.line_num}", "", "another number of cells", "one a column")],
-                    )
-                yield f"{path.name} line {reader.line_num}", row
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise SourceError(f"{path.name}: can't be read as a UTF-8 CSV ({type(error).__name__})") from error
 
 
 def _judge_scores(path: Path, metrics: list[str]) -> dict[str, dict[str, float]]:
@@ -96,9 +76,9 @@ def _judge_scores(path: Path, metrics: list[str]) -> dict[str, dict[str, float]]
                 if isinstance(row.get(metric), int | float):
                     scores[metric][str(row.get("dialogue_id"))] = float(row[metric])
         return scores
-    from ..evaluation.human_agreement import read_ratings
+    from ..evaluation.human_agreement import rating_rows, read_ratings
 
-    judged = read_ratings(_csv_rows(path), metrics)
+    judged = read_ratings(rating_rows(path), metrics)
     for metric, items in judged.values.items():
         scores[metric] = {item: sum(given.values()) / len(given) for item, given in items.items()}
     return scores

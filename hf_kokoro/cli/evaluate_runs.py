@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..core.atomic import write_atomically
 from ..errors import UsageError
 from .config_options import config_options
 from .progress import progress_bar
@@ -114,7 +115,7 @@ def keep_report(out: Path | None, report: Any, name: str = "report.json") -> Non
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
         text = json.dumps(report, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
-        (out / name).write_text(text, "utf-8")
+        write_atomically(out / name, text.encode())
 
 
 Progress = Callable[[int, int], None]

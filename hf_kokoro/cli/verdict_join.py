@@ -7,12 +7,12 @@ and the digest of its content, so that `pair`, `agree` and `bias` find the texts
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..core.atomic import write_atomically
 from ..corpora.counsel_chat import CounselChat, Question, read_counsel_chat
 from ..corpora.fetch import local_source, origin
 from ..errors import KokoroError, SourceError, UsageError
@@ -73,10 +73,8 @@ def origin_path(journal: Path) -> Path:
 
 def write_origin(journal: Path, source: str, chat: CounselChat) -> None:
     """Note the source beside the journal, replacing an older note in one step."""
-    path = origin_path(journal)
-    temporary = path.with_name(path.name + ".tmp")
-    temporary.write_text(json.dumps({"source": source, "sha256": chat.digest}) + "\n", "utf-8")
-    os.replace(temporary, path)
+    note = json.dumps({"source": source, "sha256": chat.digest}) + "\n"
+    write_atomically(origin_path(journal), note.encode())
 
 
 def read_origin(journal: Path) -> Origin:

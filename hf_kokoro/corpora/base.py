@@ -16,6 +16,7 @@ from datasets.builder import Key
 from datasets.exceptions import DatasetGenerationError
 
 from ..core.archives import open_source
+from ..core.suggest import allowed
 from ..errors import KokoroError, UsageError
 from .fetch import local_source, origin
 from .fingerprint import source_digest
@@ -83,7 +84,7 @@ class SourceBuilder(datasets.ArrowBasedBuilder):
     ) -> None:
         known = {config.name for config in self.BUILDER_CONFIGS}
         if config_name not in known:
-            raise UsageError(f"config: got {config_name!r}; allowed: {', '.join(sorted(known))}")
+            raise UsageError(f"config: got {config_name!r}; {allowed(config_name, sorted(known))}")
         accepted = {f.name for f in fields(self.BUILDER_CONFIG_CLASS)} - set(_BOOKKEEPING) - {"digest"}
         standard = {
             "hash",
@@ -95,7 +96,7 @@ class SourceBuilder(datasets.ArrowBasedBuilder):
             "version",
         }
         if unknown := sorted(set(options) - accepted - standard):
-            raise UsageError(f"option {unknown[0]!r} is not known; allowed: {', '.join(sorted(accepted))}")
+            raise UsageError(f"option {unknown[0]!r} is not known; {allowed(unknown[0], sorted(accepted))}")
         for option, configs in self.BUILDER_CONFIG_CLASS.ONLY_FOR.items():
             if option in options and config_name not in configs:
                 # accepted in silence, it would leave rows in that the caller believes to be out

@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 
+from ..core.suggest import allowed
 from ..errors import UsageError
 from .conversations import Alternation, Conversation, Message, conversations, kind_of
 
@@ -44,7 +45,7 @@ def export(
     `out` that is not empty.
     """
     if to not in FORMATS:
-        raise UsageError(f"--to: got {to!r}; allowed: {', '.join(FORMATS)}")
+        raise UsageError(f"--to: got {to!r}; {allowed(to, FORMATS)}")
     kind, form = kind_of(columns), FORMATS[to]
     if kind == "labelled" and not form.labelled:
         able = ", ".join(other for other, f in FORMATS.items() if f.labelled)

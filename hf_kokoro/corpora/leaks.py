@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
+from ..core.suggest import allowed
 from ..errors import UsageError
 from .kokorochat.splits import SPLIT_CHOICES as KOKOROCHAT_CHOICES
 from .kokorochat.splits import SplitRule
@@ -78,7 +79,7 @@ def find_leaks(
     """
     find = {"kokorochat": _kokorochat, "miti_st_dpo": _miti_st, "emplifai": _emplifai}
     if name not in find:
-        raise UsageError(f"dataset: got {name!r}; allowed: {', '.join(BUILDERS)}")
+        raise UsageError(f"dataset: got {name!r}; {allowed(name, BUILDERS)}")
     return find[name](config, source, cache_dir, options)
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from typing import Any
 
+from ..core.suggest import allowed
 from ..errors import UsageError
 from .base import BuildFailed, SourceBuilder
 from .emplifai.builder import EmplifAI
@@ -69,8 +69,6 @@ def get_builder(
 ) -> SourceBuilder:
     """The builder instance behind `load_dataset`, for `download_and_prepare(output_dir=...)` and its like."""
     if name not in BUILDERS:
-        near = difflib.get_close_matches(name, BUILDERS, 1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise UsageError(f"dataset: got {name!r}; allowed: {', '.join(BUILDERS)}{hint}")
+        raise UsageError(f"dataset: got {name!r}; {allowed(name, BUILDERS)}")
     folder = None if cache_dir is None else os.fspath(cache_dir)
     return BUILDERS[name](cache_dir=folder, config_name=config, source=source, **options)

@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from ..core.atomic import write_atomically
 from ..errors import UsageError
 from ..tokens.loading import load_tokenizer
 from ..tokens.prompts import Message, prompt_window
@@ -199,7 +200,7 @@ def _claim(folder: Path, settings: GenerationSettings) -> None:
         return
     if (folder / FILE_NAME).exists():
         raise UsageError(f"{folder}: holds predictions of unknown settings; give another --out")
-    path.write_text(json.dumps(ours, indent=2) + "\n", "utf-8")
+    write_atomically(path, (json.dumps(ours, indent=2) + "\n").encode())
 
 
 def _seed(seed: int, identity: str) -> int:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..core.resampling import DRAWS, SEED, bootstrap_sums, interval, paired_difference
+from ..core.stats import rounded
 from .distinct import DISTINCT_ORDERS, DistinctCounter, Keys, ngram_keys
 from .overlap import (
     COLUMNS,
@@ -33,9 +34,6 @@ from .overlap import (
 )
 from .predictions import Prediction
 from .tokenizers import text_tokenizer
-
-PRECISION = 6
-"""Decimals of every figure in a report: far above what two machines' logarithms could disagree on."""
 
 _CHUNK = 1000
 _Measured = tuple[Counts, list[Keys]]
@@ -147,8 +145,8 @@ def generation_report(system: SystemCounts, draws: int = DRAWS, seed: int = SEED
         groups=len(table),
         empty_predictions=int(sums[EMPTY]),
         without_bigram=samples - int(sums[WITH_BIGRAM]),
-        tokens_per_prediction=round(int(sums[PREDICTED]) / samples, PRECISION),
-        tokens_per_reference=round(int(sums[REFERENCE]) / samples, PRECISION),
+        tokens_per_prediction=rounded(int(sums[PREDICTED]) / samples),
+        tokens_per_reference=rounded(int(sums[REFERENCE]) / samples),
         metrics=metrics,
         tokenizer=system.tokenizer,
         libraries={name: version(name) for name in ("sacrebleu", "rouge-score")},
@@ -164,21 +162,17 @@ def compare_generation(
     order = list(first.sums)
     other = np.stack([second.sums[group] for group in order])
     found = paired_difference(first.table, other, overlap_metrics, draws, seed)
-    return {name: Difference(*(round(value, PRECISION) for value in values)) for name, values in found.items()}
+    return {name: Difference(*map(rounded, values)) for name, values in found.items()}
 
 
 def sample_metrics(counts: Counts) -> dict[str, float]:
     """BLEU-1 to 4 and ROUGE of one sample, for reading, not for averaging."""
-    return {name: round(value, PRECISION) for name, value in overlap_metrics(counts).items()}
+    return {name: rounded(value) for name, value in overlap_metrics(counts).items()}
 
 
 def _figure(value: float, resampled: list[float]) -> Figure:
     low, high = interval(resampled) if resampled else (None, None)
-    return Figure(
-        round(value, PRECISION),
-        None if low is None else round(low, PRECISION),
-        None if high is None else round(high, PRECISION),
-    )
+    return Figure(rounded(value), rounded(low), rounded(high))
 
 
 def _measured(

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..core.stats import rounded
 from ..errors import MissingExtraError, SourceError
 from .tokenizers import text_tokenizer
 
 Vector = npt.NDArray[np.float64]
-PRECISION = 6
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def mean_similarity(
             undefined += 1
         else:
             values.append(found)
-    return Similarity(round(float(np.mean(values)), PRECISION) if values else None, undefined)
+    return Similarity(rounded(float(np.mean(values))) if values else None, undefined)
 
 
 class FastTextNames:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..core.encoding import has_lone_surrogate
+from ..core.jsonl import NoObject, numbered_lines, parse_object
 from ..errors import Fault, Faults, InputError, SourceError, describe
 
 FILE_NAME = "predictions.jsonl"
@@ -39,16 +41,12 @@ def read_rows(path: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
     Raises SourceError if there is no such file, InputError for lines that are no JSON objects.
     """
     file, faults = predictions_path(path), Faults()
-    with open(file, "rb") as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.strip():
-                continue
-            where = f"{file.name} line {number}"
-            row = _object(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line)
-            if isinstance(row, dict):
-                yield where, row
-            else:
-                faults.add(Fault(where, "", row, "a JSON object in UTF-8"))
+    with open(file, "rb") as stream:
+        for where, line in numbered_lines(stream, file.name):
+            try:
+                yield where, parse_object(line)
+            except ValueError as error:
+                faults.add(Fault(where, "", _what_it_is(error), "a JSON object in UTF-8"))
     faults.raise_if_any(f"predictions {file.name}")
 
 
@@ -105,16 +103,10 @@ def row_line(row: Mapping[str, Any]) -> str:
     return json.dumps(row, allow_nan=False) + "\n"
 
 
-def _object(line: bytes) -> dict[str, Any] | str:
-    """The line's object, or what it is instead."""
-    try:
-        row = json.loads(line.decode("utf-8"))
-    except UnicodeDecodeError:
+def _what_it_is(error: ValueError) -> str:
+    if isinstance(error, UnicodeDecodeError):
         return "bytes that are not UTF-8"
-    except (ValueError, RecursionError):
-        # a number of thousands of digits is a ValueError, but no JSONDecodeError
-        return "no JSON"
-    return row if isinstance(row, dict) else describe(row)
+    return describe(error.value) if isinstance(error, NoObject) else "no JSON"
 
 
 def _text_faults(where: str, row: Mapping[str, Any]) -> Iterator[Fault]:
@@ -122,7 +114,7 @@ def _text_faults(where: str, row: Mapping[str, Any]) -> Iterator[Fault]:
         value = row.get(name)
         if not isinstance(value, str):
             yield Fault(where, name, "nothing" if name not in row else describe(value), allowed)
-        elif any("\ud800" <= char <= "\udfff" for char in value):
+        elif has_lone_surrogate(value):
             yield Fault(where, name, "text with a lone surrogate", "text that UTF-8 can hold")
         elif name == "reference" and not value.strip():
             yield Fault(where, name, "blank text", allowed)

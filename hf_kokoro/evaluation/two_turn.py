@@ -15,7 +15,6 @@ from .predictions import read_rows
 PAIRS = 100
 SEED = 42
 SPEAKERS = ("患者", "支援者")
-TURNS = 4
 
 _TURN = re.compile(r"^\s*(?:\*\*)?(患者|支援者)\s*[0-9０-９]?\s*(?:\*\*)?\s*[:：]\s*(?:\*\*)?\s*(.*)$")
 _NAMES_JA = {emotion.name: emotion.name_ja for emotion in EMOTIONS}

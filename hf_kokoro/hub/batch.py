@@ -9,13 +9,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from ..core import jsonl
 from ..core.atomic import write_atomically
 from ..errors import Fault, Faults, RowError, SourceError, UsageError, describe
 from ..miti.contract import row_faults, row_id, row_line
 from ..policy import Gate
-from . import lines
-from .errors import BaseFormatError
-from .lines import iter_lines, parse_object
 
 Rows = Iterable[Mapping[str, Any]] | str | PathLike[str]
 
@@ -72,8 +70,8 @@ def _gated(value: dict[str, Any], where: str, gate: Gate) -> NewRow | list[Fault
     if row is not value and (faults := row_faults(row, where)):
         return faults
     line = row_line(row).encode()
-    if len(line) > lines.MAX_LINE:
-        return [Fault(where, "", f"a row of {len(line)} bytes", f"at most {lines.MAX_LINE} bytes")]
+    if len(line) > jsonl.LINE_LIMIT:
+        return [Fault(where, "", f"a row of {len(line)} bytes", f"at most {jsonl.LINE_LIMIT} bytes")]
     return NewRow(bytes.fromhex(row_id(row)), line)
 
 
@@ -110,16 +108,9 @@ def _incoming(rows: Rows) -> Iterable[tuple[str, bytes | None, Any]]:
 def _from_file(path: Path) -> Iterable[tuple[str, bytes | None, Any]]:
     try:
         with path.open("rb") as stream:
-            for number, (_, line) in enumerate(iter_lines(stream), 1):
-                if not line.strip():
-                    continue
-                where = f"{path.name} line {number}"
+            for where, line in jsonl.numbered_lines(stream, path.name):
                 try:
-                    yield (
-                        where,
-                        line,
-                        parse_object(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line),
-                    )
+                    yield where, line, jsonl.parse_object(line)
                 except UnicodeDecodeError as error:
                     got = f"bytes that are not UTF-8 (at {error.start})"
                     yield where, line, Fault(where, "", got, "UTF-8")
@@ -131,8 +122,6 @@ def _from_file(path: Path) -> Iterable[tuple[str, bytes | None, Any]]:
                     )
     except OSError as error:
         raise SourceError(f"{path}: can't be read ({error.strerror}); allowed: a JSON Lines file of rows") from None
-    except BaseFormatError as error:
-        raise SourceError(f"{path}: {error}") from None
 
 
 def _as_line(value: Any) -> bytes:

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import pyarrow as pa
 import yaml
 
+from ..core.jsonl import parse_object
 from ..core.series import Series
 from ..miti.features import ROWS_FEATURES
 from .errors import TargetError
 from .growth import Growth
-from .lines import parse_object
 from .target import CARD_PATH
 
 _FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)(?:\r?\n)---[ \t]*(?:\r?\n|\Z)", re.DOTALL)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from .lines import CHUNK
+from ..core.jsonl import CHUNK
 from .target import CARD_PATH
 
 if TYPE_CHECKING:

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import overload
 
 from ..core.atomic import make_folders, write_atomically
-from .lines import CHUNK, read_ids
+from ..core.jsonl import CHUNK
+from .lines import read_ids
 
 _HEADER = struct.Struct("<8sQQ32sI")  # magic, covered size, mtime in ns, sha256 of the covered bytes, crc of the ids
 _MAGIC = b"hfkidx02"

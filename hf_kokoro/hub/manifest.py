@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 
+from ..core.jsonl import CHUNK
 from .growth import Growth
-from .lines import CHUNK
 
 
 def grown_manifest(growth: Growth, manifest: bytes) -> bytes:

@@ -6,8 +6,8 @@ import difflib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from ..core.jsonl import parse_object
 from .batch import NewRow
-from .lines import parse_object
 from .target import Change, Grow, Put, Snapshot
 
 _SHOWN = 20

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..core.jsonl import parse_object
 from ..errors import Fault, Faults
 from ..miti.contract import row_faults
-from .lines import line_id, parse_object
+from .lines import line_id
 
 _KEPT = 16
 """Bytes of the row id that are kept: enough that two different rows never look the same by chance."""

@@ -7,7 +7,7 @@ import os
 import shutil
 from pathlib import Path
 
-from .lines import CHUNK
+from ..core.jsonl import CHUNK
 from .prefixes import git_hasher
 from .target import FileInfo
 

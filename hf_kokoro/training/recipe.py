@@ -8,7 +8,6 @@ refused with the nearest known name, and all faults of a recipe are reported tog
 from __future__ import annotations
 
 import dataclasses
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any, Literal
 
 import yaml
 
+from ..core.suggest import allowed, did_you_mean, nearest
 from ..errors import Fault, Faults, InputError, UsageError, describe
 from .methods import METHODS, Method, config_class
 from .recipe_values import coerce, field_hints, type_name
@@ -112,7 +112,7 @@ def accelerate_configs(name: str) -> Path:
     """The file of a launch config that ships with the package (fsdp2, zero3)."""
     found = {path.stem: path for path in sorted(ACCELERATE_DIR.glob("*.yaml"))}
     if name not in found:
-        raise UsageError(f"accelerate config: got {name!r}; allowed: {', '.join(found)}{_near(name, list(found))}")
+        raise UsageError(f"accelerate config: got {name!r}; {allowed(name, found)}")
     return found[name]
 
 
@@ -171,9 +171,8 @@ def _read(config: str | Path | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     path = builtin_recipes().get(str(config), Path(config))
     if not path.is_file():
         names = list(builtin_recipes())
-        raise UsageError(
-            f"no recipe {str(config)!r}; give a YAML file or one of: {', '.join(names)}{_near(str(config), names)}"
-        )
+        meant = did_you_mean(str(config), names)
+        raise UsageError(f"no recipe {str(config)!r}; give a YAML file or one of: {', '.join(names)}{meant}")
     try:
         values = yaml.safe_load(path.read_text("utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError) as error:
@@ -185,14 +184,10 @@ def _read(config: str | Path | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     return path.name, {str(key): value for key, value in values.items()}
 
 
-def _near(name: str, known: Sequence[str]) -> str:
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    return f"; did you mean {close[0]!r}?" if close else ""
-
-
 def _unknown_key(source: str, key: str, known: Sequence[str]) -> Fault:
-    close = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
-    step = f"did you mean {close[0]!r}?" if close else "see the recipes that 'hf-kokoro train recipes' lists"
+    # half is enough: `epochs` means num_train_epochs
+    near = nearest(key, known, cutoff=0.5)
+    step = f"did you mean {near!r}?" if near else "see the recipes that 'hf-kokoro train recipes' lists"
     return Fault(
         source,
         describe(key, show=True).strip("'"),

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import datasets
 import pyarrow as pa
 
+from ...core.jsonl import canonical_json
 from ...errors import UsageError
 from ...miti import contract as schema
 from ...miti.features import ANSWERS_FEATURES, ROWS_FEATURES, pairs_features, unpaired_features
@@ -213,7 +214,7 @@ def unit_id(row: Mapping[str, Any], unit: int | None) -> str:
 
 def _answered(row: Mapping[str, Any], unit: int) -> str:
     """The text of a question and of one of its answers: whoever judges it, and however often, it is one unit."""
-    return schema.canonical_json({"prompt": row["prompt"], "answer": row["all_answers"][unit]["text"]})
+    return canonical_json({"prompt": row["prompt"], "answer": row["all_answers"][unit]["text"]})
 
 
 def _question_keys(row: Mapping[str, Any]) -> tuple[str, str]:

@@ -7,6 +7,7 @@ place for it.
 
 from __future__ import annotations
 
+import io
 import logging
 from collections.abc import Iterator
 from pathlib import PurePosixPath
@@ -15,9 +16,9 @@ from typing import Any
 import orjson
 
 from ...core.archives import FolderFiles, SingleFile, SourceFiles
+from ...core.jsonl import numbered_lines
 from ...errors import Fault, Faults, SourceError, describe
 from ...miti import contract as schema
-from ...miti.contract import LINE_LIMIT
 from ..no_rows import no_rows
 
 logger = logging.getLogger(__name__)
@@ -50,8 +51,8 @@ class RowReader:
         if not wanted:
             raise self._nothing_found()
         count = 0
-        for name, number, line in self._lines(wanted):
-            row = self._row(f"{name} line {number}", line)
+        for where, line in self._lines(wanted):
+            row = self._row(where, line)
             if row is not None:
                 count += 1
                 yield row
@@ -69,31 +70,18 @@ class RowReader:
         looked_for = f"MITI-ST rows, one JSON object a line, in {schema.DATA_PATH} or other .jsonl files"
         return no_rows(self.files, looked_for, "make rows with `hf-kokoro pair`, or give the folder that holds them")
 
-    def _lines(self, names: list[str]) -> Iterator[tuple[str, int, bytes]]:
-        if isinstance(self.files, FolderFiles | SingleFile):
-            folder = self.files.path if isinstance(self.files, FolderFiles) else self.files.path.parent
-            for name in names:
+    def _lines(self, names: list[str]) -> Iterator[tuple[str, bytes]]:
+        # an archive yields its members in its own order, so they are taken one by one
+        for name in names:
+            if isinstance(self.files, FolderFiles | SingleFile):
+                folder = self.files.path if isinstance(self.files, FolderFiles) else self.files.path.parent
                 with open(folder / name, "rb") as file:
-                    number = 0
-                    while line := file.readline(LINE_LIMIT + 1):
-                        number += 1
-                        if len(line) > LINE_LIMIT:
-                            raise SourceError(
-                                f"{name} line {number}: longer than {LINE_LIMIT:,} bytes; this is no JSON Lines file"
-                            )
-                        yield name, number, line
-        else:
-            # an archive yields its members in its own order, so they are taken one by one
-            for name in names:
+                    yield from numbered_lines(file, name)
+            else:
                 for _, data in self.files.members(names=[name]):
-                    for number, line in enumerate(data.splitlines(keepends=True), 1):
-                        yield name, number, line
+                    yield from numbered_lines(io.BytesIO(data), name)
 
     def _row(self, where: str, line: bytes) -> dict[str, Any] | None:
-        if not line.strip():
-            return None
-        if where.endswith(" line 1"):
-            line = line.removeprefix(b"\xef\xbb\xbf")
         try:
             document = orjson.loads(line)
         except orjson.JSONDecodeError as error:

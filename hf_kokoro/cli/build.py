@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 SETTINGS = PASS_ON
 PARTS = {"README.md", "data", "assets"}
-DEFAULT_CONFIG = {"kokorochat": "dialogues", "emplifai": "dialogues", "miti_st_dpo": "pairs"}
 
 
 def build(
@@ -36,10 +35,10 @@ def build(
 
     Example: hf-kokoro build kokorochat --config response_generation --pool high --source kokorochat.tar.gz --out kc
     """
-    from ..corpora.load import get_builder
+    from ..corpora.load import BUILDERS, get_builder
     from ..errors import Fault, InputError
 
-    chosen = config or DEFAULT_CONFIG.get(name, "")
+    chosen = config or (BUILDERS[name].PLAIN_VIEW if name in BUILDERS else "")
     options = config_options(ctx.args)
     _check_room(out, overwrite)
     builder = get_builder(name, chosen, source=source, **options)

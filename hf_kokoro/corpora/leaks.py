@@ -10,12 +10,14 @@ import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from ..core.suggest import allowed
 from ..errors import UsageError
+from .kokorochat.builder import KokoroChat
 from .kokorochat.splits import SPLIT_CHOICES as KOKOROCHAT_CHOICES
 from .kokorochat.splits import SplitRule
+from .kokorochat.views import DialogueView
 from .load import BUILDERS, get_builder, load_dataset
 from .miti_st.builder import SPLIT_CHOICES as MITI_CHOICES
 from .splits import TRAIN
@@ -88,8 +90,10 @@ def _kokorochat(config: str, source: Any, cache_dir: Any, options: dict[str, Any
     asked = builder.config
     dialogues = _dialogue_keys(source, cache_dir, asked.language)
 
+    view = cast(DialogueView, KokoroChat.view_of(config))
+
     def units(split_by: str | None) -> list[Unit]:
-        rule = SplitRule(config, asked.pool, asked.seed, split_by)
+        rule = SplitRule(view.paper_splits, asked.pool, asked.seed, split_by)
         return [Unit(rule.split_of(d), d.groups()) for d in dialogues]
 
     report = _report("kokorochat", config, units, asked.split_by, KOKOROCHAT_CHOICES[1:])

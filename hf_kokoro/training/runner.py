@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..corpora import BUILDERS, load_dataset
 from ..errors import SourceError, UsageError
 from .adapters import StepZeroCheck, adapter_base
 from .checkpoints import find_checkpoint
@@ -30,13 +31,6 @@ from .recipe import Recipe, RecipeSettings
 from .run_folder import MetricsWriter, check_folder, read_metrics, versions, write_recipe, write_run
 from .sizing import size_up
 from .speed import completion_only_scoring
-
-DEFAULT_CONFIGS = {
-    "kokorochat": {"sft": "response_generation", "kto": "unpaired"},
-    "emplifai": {"sft": "sft"},
-    "miti_st_dpo": {"dpo": "pairs", "kto": "unpaired", "reward": "pairs"},
-}
-"""Builder of this package to the config that each method trains on, where `dataset_config` is left out."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +93,7 @@ def _run(
     _check_resuming(recipe, args, checkpoint)
     with args.main_process_first(desc="preparing data"):
         replaces = former.main and not _goes_on(folder, checkpoint) and _check_folder(settings, folder)
-        typed = datasets is None and settings.dataset_name in DEFAULT_CONFIGS
+        typed = datasets is None and settings.dataset_name in BUILDERS
         train, test = pick_splits(datasets or _load_splits(settings), settings, typed=typed)
         if replaces:
             former.set_aside()
@@ -212,11 +206,10 @@ def trainer_config(recipe: Recipe) -> Any:
 
 
 def _load_splits(settings: RecipeSettings) -> Mapping[str, Any]:
-    defaults = DEFAULT_CONFIGS.get(settings.dataset_name)
-    if defaults is None:
+    builder = BUILDERS.get(settings.dataset_name)
+    if builder is None:
         return load_plain(settings)
-    from ..corpora import load_dataset
-
+    defaults = builder.trained_views()
     options = dict(settings.dataset_options)
     if settings.dataset_revision is not None:
         options["revision"] = settings.dataset_revision
@@ -236,8 +229,6 @@ def _claims(settings: RecipeSettings) -> list[tuple[str, str, int]]:
     """(source_dataset, license, rows) as MITI-ST rows state them; other corpora have one licence, which is known."""
     if settings.dataset_name != "miti_st_dpo":
         return []
-    from ..corpora import load_dataset
-
     source, revision = settings.dataset_source, settings.dataset_revision
     rows = load_dataset("miti_st_dpo", "rows", source=source, revision=revision, split="train")
     stated = Counter(zip(rows["source_dataset"], rows["license"], strict=True))

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
-from typing import Any, ClassVar
+from typing import Any, cast
 
 import datasets
 import pyarrow as pa
 
 from ...core.tables import is_table
 from ...errors import SourceError, UsageError
-from ..base import SourceBuilder, SourceConfig
+from ..base import SourceBuilder, SourceConfig, configs_of
 from ..splits import TEST, TRAIN, VALIDATION, systematic_split
+from ..views import View, fixed
 from . import schema
 from .emotions import EMOTION_NAMES
 from .reader import read_emplifai
@@ -23,12 +24,15 @@ _ROWS_PER_TABLE = 500
 SPLIT_CHOICES = (None, "situation")
 SPEAKER_JA = {"patient": "患者", "supporter": "支援者"}
 CHAT_ROLE = {"patient": "user", "supporter": "assistant"}
-CONFIGS = {
-    "dialogues": "one row a dialogue: emotion, situation, four turns",
-    "situations": "one row a situation with its number of dialogues",
-    "sft": "messages, the situation as system message",
-    "emotion": "situation and dialogue as text, one of 28 labels",
-}
+_LABELLED = ("text-classification", "multi-class-classification")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordView(View):
+    """A view of records as `read_emplifai` gives them."""
+
+    rows: Callable[[Iterator[dict[str, Any]], Any], Iterator[dict[str, Any]]]
+    """Records and the config's options to rows."""
 
 
 @dataclass
@@ -43,8 +47,6 @@ class EmplifAIConfig(SourceConfig):
             `sft` and `emotion` default to `situation`, the others to None.
     """
 
-    ONLY_FOR: ClassVar[Mapping[str, tuple[str, ...]]] = {"conversational": ("sft",)}
-
     columns: dict[str, str | None] = field(default_factory=dict)
     conversational: bool = True
     seed: int = 42
@@ -56,10 +58,87 @@ class EmplifAIConfig(SourceConfig):
             raise UsageError(f"split_by: got {self.split_by!r}; allowed: {', '.join(map(str, SPLIT_CHOICES))}")
 
 
-def _configs() -> list[EmplifAIConfig]:
-    version = datasets.Version(schema.VERSION)
-    split = {"sft": "situation", "emotion": "situation"}
-    return [EmplifAIConfig(name=n, description=d, version=version, split_by=split.get(n)) for n, d in CONFIGS.items()]
+def _identity(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {"dialogue_id": record["dialogue_id"], "situation_id": record["situation_id"]}
+
+
+def _label(record: Mapping[str, Any]) -> int:
+    return EMOTION_NAMES.index(record["emotion"])
+
+
+def _text(record: Mapping[str, Any]) -> str:
+    transcript = "\n".join(f"{SPEAKER_JA[t['speaker']]}：{t['text']}" for t in record["turns"])
+    return f"状況：{record['situation']}\n{transcript}"
+
+
+def _dialogues(records: Iterator[dict[str, Any]], config: Any) -> Iterator[dict[str, Any]]:
+    for record in records:
+        turns = [{"speaker": schema.SPEAKERS.index(t["speaker"]), "text": t["text"]} for t in record["turns"]]
+        yield {**_identity(record), "emotion": _label(record), "situation": record["situation"], "turns": turns}
+
+
+def _sft(records: Iterator[dict[str, Any]], config: Any) -> Iterator[dict[str, Any]]:
+    for record in records:
+        said = [{"role": CHAT_ROLE[t["speaker"]], "content": t["text"]} for t in record["turns"]]
+        messages = [{"role": "system", "content": f"患者の状況：{record['situation']}"}, *said]
+        what: dict[str, Any] = {"messages": messages} if config.conversational else {"text": _text(record)}
+        yield {**what, **_identity(record), "emotion": _label(record)}
+
+
+def _emotion(records: Iterator[dict[str, Any]], config: Any) -> Iterator[dict[str, Any]]:
+    for record in records:
+        yield {"text": _text(record), "label": _label(record), **_identity(record)}
+
+
+def _situations(records: Iterator[dict[str, Any]], config: Any) -> Iterator[dict[str, Any]]:
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for record in records:
+        key = (record["emotion"], record["situation_id"])
+        row = found.setdefault(
+            key,
+            {
+                "situation_id": record["situation_id"],
+                "emotion": EMOTION_NAMES.index(record["emotion"]),
+                "situation": record["situation"],
+                "dialogues": 0,
+            },
+        )
+        row["dialogues"] += 1
+    return iter(found.values())
+
+
+VIEWS = (
+    RecordView(
+        name="dialogues",
+        description="one row a dialogue: emotion, situation, four turns",
+        features=fixed(schema.DIALOGUES_FEATURES),
+        rows=_dialogues,
+    ),
+    RecordView(
+        name="situations",
+        description="one row a situation with its number of dialogues",
+        features=fixed(schema.SITUATIONS_FEATURES),
+        task=_LABELLED,
+        rows=_situations,
+    ),
+    RecordView(
+        name="sft",
+        description="messages, the situation as system message",
+        features=lambda c: schema.sft_features(c.conversational),
+        options=("conversational",),
+        defaults={"split_by": "situation"},
+        trains=("sft",),
+        rows=_sft,
+    ),
+    RecordView(
+        name="emotion",
+        description="situation and dialogue as text, one of 28 labels",
+        features=fixed(schema.EMOTION_FEATURES),
+        defaults={"split_by": "situation"},
+        task=_LABELLED,
+        rows=_emotion,
+    ),
+)
 
 
 class EmplifAI(SourceBuilder):
@@ -71,7 +150,9 @@ class EmplifAI(SourceBuilder):
 
     VERSION = datasets.Version(schema.VERSION)
     BUILDER_CONFIG_CLASS = EmplifAIConfig
-    BUILDER_CONFIGS = _configs()
+    VIEWS = VIEWS
+    PLAIN_VIEW = "dialogues"
+    BUILDER_CONFIGS = configs_of(VIEWS, EmplifAIConfig, schema.VERSION)
     DEFAULT_SOURCE = ""
     HUB_PATTERNS = ("*.csv", "*.tsv", "*.xlsx", "*.json", "*.jsonl", "*.parquet")
 
@@ -88,12 +169,7 @@ class EmplifAI(SourceBuilder):
 
     def _info(self) -> datasets.DatasetInfo:
         self.config.check()
-        features = {
-            "dialogues": schema.DIALOGUES_FEATURES,
-            "situations": schema.SITUATIONS_FEATURES,
-            "emotion": schema.EMOTION_FEATURES,
-            "sft": schema.sft_features(self.config.conversational),
-        }[self.config.name]
+        features = self.view_of(self.config.name).features(self.config)
         return datasets.DatasetInfo(description=self.config.description, features=features.copy())
 
     @cached_property
@@ -115,39 +191,6 @@ class EmplifAI(SourceBuilder):
 
     def _tables(self, split: str) -> Iterator[pa.Table]:
         wanted = (r for r in self._records() if self._splits.get(f"{r['emotion']}/{r['situation_id']}", TRAIN) == split)
-        rows = _situations(wanted) if self.config.name == "situations" else map(self._view, wanted)
+        rows = cast(RecordView, self.view_of(self.config.name)).rows(wanted, self.config)
         while batch := list(islice(rows, _ROWS_PER_TABLE)):
             yield pa.Table.from_pylist(batch, schema=self.info.features.arrow_schema)
-
-    def _view(self, record: dict[str, Any]) -> dict[str, Any]:
-        emotion = EMOTION_NAMES.index(record["emotion"])
-        identity = {"dialogue_id": record["dialogue_id"], "situation_id": record["situation_id"]}
-        turns = record["turns"]
-        transcript = "\n".join(f"{SPEAKER_JA[t['speaker']]}：{t['text']}" for t in turns)
-        if self.config.name == "emotion":
-            return {"text": f"状況：{record['situation']}\n{transcript}", "label": emotion, **identity}
-        if self.config.name == "sft" and not self.config.conversational:
-            return {"text": f"状況：{record['situation']}\n{transcript}", **identity, "emotion": emotion}
-        if self.config.name == "sft":
-            messages = [{"role": "system", "content": f"患者の状況：{record['situation']}"}]
-            messages += [{"role": CHAT_ROLE[t["speaker"]], "content": t["text"]} for t in turns]
-            return {"messages": messages, **identity, "emotion": emotion}
-        coded = [{"speaker": schema.SPEAKERS.index(t["speaker"]), "text": t["text"]} for t in turns]
-        return {**identity, "emotion": emotion, "situation": record["situation"], "turns": coded}
-
-
-def _situations(records: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    found: dict[tuple[str, str], dict[str, Any]] = {}
-    for record in records:
-        key = (record["emotion"], record["situation_id"])
-        row = found.setdefault(
-            key,
-            {
-                "situation_id": record["situation_id"],
-                "emotion": EMOTION_NAMES.index(record["emotion"]),
-                "situation": record["situation"],
-                "dialogues": 0,
-            },
-        )
-        row["dialogues"] += 1
-    return iter(found.values())

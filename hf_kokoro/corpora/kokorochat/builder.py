@@ -2,39 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import compress, islice
-from typing import Any, ClassVar
+from typing import Any, cast
 
 import datasets
 import pyarrow as pa
 
 from ...errors import UsageError
-from ..base import SourceBuilder, SourceConfig
+from ..base import SourceBuilder, SourceConfig, configs_of
 from . import schema, tables
 from .labels import CHOICES as LABEL_CHOICES
 from .labels import Labeller
 from .reader import Dialogue, DialogueReader, is_dialogue_file
 from .splits import SPLIT_CHOICES, SplitRule
+from .views import VIEWS, DialogueView, MoveColumns
 
 _CITATION = "Qi et al. 2025, KokoroChat, ACL 2025, arXiv:2506.01357"
 _DIALOGUES_PER_TABLE = 200
 _DIALOGUES_PER_EXPANDED_TABLE = 20
-_EXPANDED = ("next_turn", "unpaired")
-CONFIGS = {
-    "source": "upstream's documents, lossless, upstream's names",
-    "dialogues": "one typed row a dialogue",
-    "turns": "one row a turn, consecutive utterances of one speaker merged",
-    "response_generation": "messages; the paper's pools, test = score 99 and above",
-    "next_turn": "the paper's expansion: whole history to the next counsellor turn",
-    "score_prediction": "dialogue to the 20 item scores, 8:1:1, test fixed",
-    "unpaired": "next_turn rows labelled desirable or not, for KTO",
-}
-
-
-_TRAINING = ("response_generation", "next_turn", "score_prediction", "unpaired")
 
 
 @dataclass
@@ -53,15 +41,6 @@ class KokoroChatConfig(SourceConfig):
         desirable_min: a dialogue with at least this score, and no screening flag, is desirable.
         min_ratings: `rater_centered` leaves out raters with fewer dialogues.
     """
-
-    ONLY_FOR: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "untranslated": ("dialogues", "turns", *_TRAINING),
-        "pool": ("response_generation", "next_turn", "unpaired"),
-        "conversational": _TRAINING,
-        "label_by": ("unpaired",),
-        "desirable_min": ("unpaired",),
-        "min_ratings": ("unpaired",),
-    }
 
     language: str = "ja"
     untranslated: str = "keep"
@@ -87,11 +66,6 @@ class KokoroChatConfig(SourceConfig):
                 raise UsageError(f"{name}: got {getattr(self, name)!r}; allowed: {', '.join(map(str, values))}")
 
 
-def _configs() -> list[KokoroChatConfig]:
-    version = datasets.Version(schema.VERSION)
-    return [KokoroChatConfig(name=n, description=d, version=version) for n, d in CONFIGS.items()]
-
-
 class KokoroChat(SourceBuilder):
     """KokoroChat from a folder, an archive or a Hub id.
 
@@ -101,7 +75,9 @@ class KokoroChat(SourceBuilder):
 
     VERSION = datasets.Version(schema.VERSION)
     BUILDER_CONFIG_CLASS = KokoroChatConfig
-    BUILDER_CONFIGS = _configs()
+    VIEWS = VIEWS
+    PLAIN_VIEW = "dialogues"
+    BUILDER_CONFIGS = configs_of(VIEWS, KokoroChatConfig, schema.VERSION)
     DEFAULT_SOURCE = schema.HUB_ID
     HUB_PATTERNS = ("*.json", "*.tar.gz", "*.zip")
 
@@ -115,29 +91,20 @@ class KokoroChat(SourceBuilder):
         self.config.check()
         return datasets.DatasetInfo(
             description=self.config.description,
-            features=self._features(),
+            # features are frozen constants; datasets may write into the copy it is given
+            features=self._view.features(self.config).copy(),
             citation=_CITATION,
             license=schema.LICENSE_ID,
             homepage="https://github.com/UEC-InabaLab/KokoroChat",
         )
 
-    def _features(self) -> datasets.Features:
-        translated, conversational = self.config.language != "ja", self.config.conversational
-        by_config = {
-            "source": schema.SOURCE_TRANSLATED_FEATURES if translated else schema.SOURCE_FEATURES,
-            "dialogues": schema.DIALOGUES_TRANSLATED_FEATURES if translated else schema.DIALOGUES_FEATURES,
-            "turns": schema.TURNS_FEATURES,
-            "response_generation": schema.response_generation_features(conversational),
-            "next_turn": schema.next_turn_features(conversational),
-            "score_prediction": schema.score_prediction_features(conversational),
-            "unpaired": schema.unpaired_features(conversational),
-        }
-        # features are frozen constants; datasets may write into the copy it is given
-        return by_config[self.config.name].copy()
+    @property
+    def _view(self) -> DialogueView:
+        return cast(DialogueView, self.view_of(self.config.name))
 
     @cached_property
     def _rule(self) -> SplitRule:
-        return SplitRule(self.config.name, self.config.pool, self.config.seed, self.config.split_by)
+        return SplitRule(self._view.paper_splits, self.config.pool, self.config.seed, self.config.split_by)
 
     @cached_property
     def _labeller(self) -> Labeller:
@@ -148,16 +115,14 @@ class KokoroChat(SourceBuilder):
         return Labeller(config.desirable_min, ratings, config.min_ratings)
 
     def _reader(self) -> DialogueReader:
-        return DialogueReader(
-            self.files, self.config.language, keep_document=self.config.name in ("source", "dialogues")
-        )
+        return DialogueReader(self.files, self.config.language, keep_document=self._view.from_columns is not None)
 
     def require_rows(self) -> None:
         next(self._reader().read(), None)
 
     def _splits_of(self, dl_manager: Any) -> list[datasets.SplitGenerator]:
         names = self._reader().names() if self.files.seekable else None
-        if self.config.name == "unpaired":
+        if self._view.labelled:
             _ = self._labeller  # one pass for all splits and worker processes
         return [
             datasets.SplitGenerator(
@@ -171,7 +136,9 @@ class KokoroChat(SourceBuilder):
         """Tables of one split. All faults of the input are collected before the error; a stream stops at the first."""
         reader = self._reader()
         wanted = list(names) if names is not None else None
-        for table in self._by_columns(reader, wanted) if self._columnar else self._by_dialogue(reader, wanted, split):
+        move = self._move_columns
+        found = self._by_columns(move, reader, wanted) if move else self._by_dialogue(reader, wanted, split)
+        for table in found:
             if not reader.faults:
                 yield table
             elif stop_at_once:
@@ -179,22 +146,19 @@ class KokoroChat(SourceBuilder):
         reader.faults.raise_if_any(f"{self.files.path.name} ({reader.count} good dialogues)", hint="nothing was built")
 
     @property
-    def _columnar(self) -> bool:
-        """Can whole columns be moved? Then no Python object is made per utterance."""
-        return (
-            self.config.name in ("source", "dialogues")
-            and self.config.language == "ja"
-            and self.config.split_by is None
-        )
+    def _move_columns(self) -> MoveColumns | None:
+        """Where whole columns can be moved no Python object is made per utterance."""
+        whole = self.config.language == "ja" and self.config.split_by is None
+        return self._view.from_columns if whole else None
 
-    def _by_columns(self, reader: DialogueReader, names: list[str] | None) -> Iterator[pa.Table]:
+    def _by_columns(self, move: MoveColumns, reader: DialogueReader, names: list[str] | None) -> Iterator[pa.Table]:
         source = partial(tables.source_table, wanted=schema.SOURCE_FEATURES.arrow_schema)
         wanted = self.info.features.arrow_schema
         for table in reader.read_tables(source, names, _DIALOGUES_PER_TABLE):
-            yield table if self.config.name == "source" else tables.dialogues_table(table, wanted)
+            yield move(table, wanted)
 
     def _by_dialogue(self, reader: DialogueReader, names: list[str] | None, split: str) -> Iterator[pa.Table]:
-        size = _DIALOGUES_PER_EXPANDED_TABLE if self.config.name in _EXPANDED else _DIALOGUES_PER_TABLE
+        size = _DIALOGUES_PER_EXPANDED_TABLE if self._view.expands else _DIALOGUES_PER_TABLE
         build = self._table_function()
         wanted = self._wanted(reader.read(names), split)
         while batch := list(islice(wanted, size)):
@@ -206,27 +170,15 @@ class KokoroChat(SourceBuilder):
                 continue
             if self.config.untranslated == "drop":
                 _drop_untranslated(dialogue)
-            if self.config.name != "unpaired":
+            if not self._view.labelled:
                 yield dialogue
             elif (label := self._labeller.label(dialogue)) is not None:
                 yield (dialogue, *label)
 
     def _table_function(self) -> Callable[[list[Any]], pa.Table]:
-        by_config: dict[str, Callable[..., pa.Table]] = {
-            "source": tables.source_table,
-            "dialogues": self._dialogues_table,
-            "turns": tables.turns_table,
-            "response_generation": tables.response_generation_table,
-            "next_turn": tables.next_turn_table,
-            "score_prediction": tables.score_prediction_table,
-            "unpaired": tables.unpaired_table,
-        }
-        return partial(by_config[self.config.name], wanted=self.info.features.arrow_schema)
-
-    def _dialogues_table(self, dialogues: list[Dialogue], wanted: pa.Schema) -> pa.Table:
-        if self.config.language != "ja":
-            return tables.translated_dialogues_table(dialogues, wanted)
-        return tables.dialogues_table(tables.source_table(dialogues, schema.SOURCE_FEATURES.arrow_schema), wanted)
+        view = self._view
+        table = view.translated_table if self.config.language != "ja" and view.translated_table else view.table
+        return partial(table, wanted=self.info.features.arrow_schema)
 
 
 def _drop_untranslated(dialogue: Dialogue) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
-from typing import Any, ClassVar
+from typing import Any, cast
 
 import datasets
 import pyarrow as pa
@@ -17,19 +17,13 @@ from ...miti import contract as schema
 from ...miti.features import ANSWERS_FEATURES, ROWS_FEATURES, pairs_features, unpaired_features
 from ...miti.views import DESIRABLE_MIN, answer_key, pair_view, unpaired_view
 from ...miti.weights import WEIGHTINGS, PairKey, pair_key, pair_weights
-from ..base import SourceBuilder, SourceConfig
+from ..base import SourceBuilder, SourceConfig, configs_of
 from ..splits import RANDOM, TRAIN, TWO_GROUPS, Fractions, connected_groups
+from ..views import View, fixed
 from .reader import RowReader, row_files
 
 _ROWS_PER_TABLE = 500
 SPLIT_CHOICES = (None, "random", "question", "therapist")
-CONFIGS = {
-    "rows": "the published schema",
-    "pairs": "prompt, chosen, rejected with margin and weight",
-    "reward": "the same as pairs, for reward models",
-    "unpaired": "one row an answer with a desirable-or-not label, for KTO",
-    "answers": "one row an answer: the N x 5 score matrix",
-}
 
 
 @dataclass
@@ -44,12 +38,6 @@ class MitiStDpoConfig(SourceConfig):
         weights: `uniform`, `margin` or `inverse_frequency` of the therapists; mean 1 over train.
         desirable_min: `unpaired`: an answer with at least this total is desirable.
     """
-
-    ONLY_FOR: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "conversational": ("pairs", "reward", "unpaired"),
-        "weights": ("pairs", "reward", "unpaired"),
-        "desirable_min": ("unpaired",),
-    }
 
     conversational: bool = True
     seed: int = 42
@@ -72,9 +60,75 @@ class _Plan:
     weights: Mapping[str, float] = field(default_factory=dict)
 
 
-def _configs() -> list[MitiStDpoConfig]:
-    version = datasets.Version(schema.VERSION)
-    return [MitiStDpoConfig(name=n, description=d, version=version) for n, d in CONFIGS.items()]
+_ANSWER_CONTEXT = ("question_id", "topic", "prompt", "judge_model", "rubric")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowView(View):
+    """A view of rows, or of their answers."""
+
+    row: Callable[[dict[str, Any], int | None, float, Any], dict[str, Any]]
+    """A row, the number of its answer (None: the row itself), its weight and the config's options to one row."""
+    per_answer: bool = False
+    weighted: bool = False
+
+
+def _pair(row: dict[str, Any], unit: int | None, weight: float, config: Any) -> dict[str, Any]:
+    return pair_view(row, weight=weight, conversational=config.conversational)
+
+
+def _unpaired(row: dict[str, Any], unit: int | None, weight: float, config: Any) -> dict[str, Any]:
+    chat, minimum = config.conversational, config.desirable_min
+    return unpaired_view(row, row["all_answers"][unit], weight=weight, desirable_min=minimum, conversational=chat)
+
+
+def _answer(row: dict[str, Any], unit: int | None, weight: float, config: Any) -> dict[str, Any]:
+    return {**{key: row[key] for key in _ANSWER_CONTEXT}, **row["all_answers"][unit]}
+
+
+_TRAINED = ("conversational", "weights")
+VIEWS = (
+    RowView(
+        name="rows",
+        description="the published schema",
+        features=fixed(ROWS_FEATURES),
+        row=lambda row, unit, weight, config: row,
+    ),
+    RowView(
+        name="pairs",
+        description="prompt, chosen, rejected with margin and weight",
+        features=lambda c: pairs_features(c.conversational),
+        options=_TRAINED,
+        trains=("dpo", "reward"),
+        row=_pair,
+        weighted=True,
+    ),
+    RowView(
+        name="reward",
+        description="the same as pairs, for reward models",
+        features=lambda c: pairs_features(c.conversational),
+        options=_TRAINED,
+        row=_pair,
+        weighted=True,
+    ),
+    RowView(
+        name="unpaired",
+        description="one row an answer with a desirable-or-not label, for KTO",
+        features=lambda c: unpaired_features(c.conversational),
+        options=(*_TRAINED, "desirable_min"),
+        trains=("kto",),
+        row=_unpaired,
+        per_answer=True,
+        weighted=True,
+    ),
+    RowView(
+        name="answers",
+        description="one row an answer: the N x 5 score matrix",
+        features=fixed(ANSWERS_FEATURES),
+        row=_answer,
+        per_answer=True,
+    ),
+)
 
 
 class MitiStDpo(SourceBuilder):
@@ -85,7 +139,9 @@ class MitiStDpo(SourceBuilder):
 
     VERSION = datasets.Version(schema.VERSION)
     BUILDER_CONFIG_CLASS = MitiStDpoConfig
-    BUILDER_CONFIGS = _configs()
+    VIEWS = VIEWS
+    PLAIN_VIEW = "pairs"
+    BUILDER_CONFIGS = configs_of(VIEWS, MitiStDpoConfig, schema.VERSION)
     DEFAULT_SOURCE = schema.HUB_ID
     HUB_PATTERNS = ("data/*.jsonl", "*.jsonl")
 
@@ -95,13 +151,12 @@ class MitiStDpo(SourceBuilder):
 
     def _info(self) -> datasets.DatasetInfo:
         self.config.check()
-        conversational = self.config.conversational
-        features = {
-            "rows": ROWS_FEATURES,
-            "answers": ANSWERS_FEATURES,
-            "unpaired": unpaired_features(conversational),
-        }.get(self.config.name, pairs_features(conversational))
+        features = self._view.features(self.config)
         return datasets.DatasetInfo(description=self.config.description, features=features.copy())
+
+    @property
+    def _view(self) -> RowView:
+        return cast(RowView, self.view_of(self.config.name))
 
     def _fractions(self) -> Fractions:
         if self.config.split_by is None:
@@ -125,7 +180,7 @@ class MitiStDpo(SourceBuilder):
         plan = _Plan()
         if self.config.split_by == "question":
             plan.groups = connected_groups(_question_keys(row) for row in RowReader(self.files).read())
-        if self.config.name in ("pairs", "reward", "unpaired") and self.config.weights != "uniform":
+        if self._view.weighted and self.config.weights != "uniform":
             keys = {
                 unit_id(row, unit): self._weight_key(row, unit)
                 for row, unit in self._distinct(RowReader(self.files))
@@ -148,7 +203,7 @@ class MitiStDpo(SourceBuilder):
             keys = [groups[_question_keys(row)[0]]]
         elif unit is not None:
             keys = [row["all_answers"][unit]["therapist"]]
-        elif self.config.name == "rows":
+        elif not self._view.weighted:
             keys = [answer["therapist"] for answer in row["all_answers"]]
         else:
             keys = [row["chosen_therapist"], row["rejected_therapist"]]
@@ -166,9 +221,12 @@ class MitiStDpo(SourceBuilder):
         reader.faults.raise_if_any(self.files.path.name, hint="nothing was built")
 
     def _records(self, reader: RowReader, split: str) -> Iterator[dict[str, Any]]:
+        weights = self._plan.weights
         for row, unit in self._distinct(reader):
             if self._split_of(row, unit, self._plan.groups) == split:
-                yield self._view(row, unit)
+                # rows outside train are for evaluation, where every row counts once
+                weight = weights.get(unit_id(row, unit), 1.0) if weights else 1.0
+                yield self._view.row(row, unit, weight, self.config)
 
     def _distinct(self, reader: RowReader) -> Iterator[tuple[dict[str, Any], int | None]]:
         """(row, unit) of everything that the config shows.
@@ -187,24 +245,7 @@ class MitiStDpo(SourceBuilder):
 
     def _units(self, row: dict[str, Any]) -> list[int | None]:
         """A row's answers for the views with one row an answer, else the row itself (None)."""
-        return list(range(len(row["all_answers"]))) if self.config.name in ("answers", "unpaired") else [None]
-
-    def _view(self, row: dict[str, Any], unit: int | None) -> dict[str, Any]:
-        if self.config.name == "rows":
-            return row
-        # rows outside train are for evaluation, where every row counts once
-        weight = self._plan.weights.get(unit_id(row, unit), 1.0) if self._plan.weights else 1.0
-        conversational = self.config.conversational
-        if unit is None:
-            return pair_view(row, weight=weight, conversational=conversational)
-        answer = row["all_answers"][unit]
-        if self.config.name == "unpaired":
-            minimum = self.config.desirable_min
-            return unpaired_view(row, answer, weight=weight, desirable_min=minimum, conversational=conversational)
-        return {**{key: row[key] for key in _ANSWER_CONTEXT}, **answer}
-
-
-_ANSWER_CONTEXT = ("question_id", "topic", "prompt", "judge_model", "rubric")
+        return list(range(len(row["all_answers"]))) if self._view.per_answer else [None]
 
 
 def unit_id(row: Mapping[str, Any], unit: int | None) -> str:

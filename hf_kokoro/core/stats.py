@@ -108,6 +108,15 @@ def spearman(first: Array, second: Array) -> float | None:
     return pearson(mean_ranks(first), mean_ranks(second))
 
 
+def spearman_matrix(table: Array) -> Array:
+    """Spearman's rho of every two columns of (items, columns); NaN where `spearman` is None."""
+    found: Array = np.full((table.shape[1],) * 2, np.nan)
+    if len(table) >= 3:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = np.corrcoef(np.apply_along_axis(mean_ranks, 0, table), rowvar=False)
+    return found
+
+
 def partial_spearman(first: Array, second: Array, control: Array) -> float | None:
     """Rank correlation of two variables with the ranks of a third held fixed."""
     pairs = [spearman(first, second), spearman(first, control), spearman(second, control)]

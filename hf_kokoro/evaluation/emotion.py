@@ -12,7 +12,7 @@ from typing import Any
 
 from ..core.stats import rounded
 from ..corpora.emplifai.emotions import EMOTION_NAMES, EMOTIONS, comparison_key, emotion_name
-from ..errors import Fault, Faults, InputError, MissingExtraError, describe
+from ..errors import Fault, Faults, MissingExtraError, describe
 from .predictions import read_rows
 
 NO_LABEL = "no label"
@@ -85,8 +85,6 @@ def read_emotion_rows(path: str | Path) -> list[tuple[str, Answer]]:
         else:
             rows.append((name, read_answer(text)))
     faults.raise_if_any("predictions")
-    if not rows:
-        raise InputError("predictions", [Fault(Path(path).name, "", "no row", "one or more")])
     return rows
 
 

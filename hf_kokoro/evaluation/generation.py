@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..core.resampling import DRAWS, SEED, bootstrap_sums, interval, paired_difference
-from ..core.stats import rounded
+from ..core.stats import Estimate, rounded
 from .distinct import DISTINCT_ORDERS, DistinctCounter, Keys, ngram_keys
 from .overlap import (
     COLUMNS,
@@ -37,15 +37,6 @@ from .tokenizers import text_tokenizer
 
 _CHUNK = 1000
 _Measured = tuple[Counts, list[Keys]]
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A metric from 0 to 1; `low` and `high` are the 95 % bootstrap interval, where there is one."""
-
-    value: float
-    low: float | None = None
-    high: float | None = None
 
 
 @dataclass(frozen=True)
@@ -69,7 +60,7 @@ class GenerationReport:
     """Samples of one word against one word: not in the mean of ROUGE-2."""
     tokens_per_prediction: float
     tokens_per_reference: float
-    metrics: dict[str, Figure]
+    metrics: dict[str, Estimate]
     tokenizer: dict[str, str]
     libraries: dict[str, str]
     draws: int
@@ -170,9 +161,9 @@ def sample_metrics(counts: Counts) -> dict[str, float]:
     return {name: rounded(value) for name, value in overlap_metrics(counts).items()}
 
 
-def _figure(value: float, resampled: list[float]) -> Figure:
+def _figure(value: float, resampled: list[float]) -> Estimate:
     low, high = interval(resampled) if resampled else (None, None)
-    return Figure(rounded(value), rounded(low), rounded(high))
+    return Estimate(rounded(value), rounded(low), rounded(high))
 
 
 def _measured(

@@ -35,12 +35,12 @@ def predictions_path(path: str | Path) -> Path:
     return found
 
 
-def read_rows(path: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def read_rows(path: str | Path, *, may_be_empty: bool = False) -> Iterator[tuple[str, dict[str, Any]]]:
     """(where, object) for every line, as a stream. Faulty lines are reported together at the end.
 
-    Raises SourceError if there is no such file, InputError for lines that are no JSON objects.
+    Raises SourceError if there is no such file, InputError for lines that are no JSON objects, and for no row at all.
     """
-    file, faults = predictions_path(path), Faults()
+    file, faults, where = predictions_path(path), Faults(), ""
     with open(file, "rb") as stream:
         for where, line in numbered_lines(stream, file.name):
             try:
@@ -48,6 +48,8 @@ def read_rows(path: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
             except ValueError as error:
                 faults.add(Fault(where, "", _what_it_is(error), "a JSON object in UTF-8"))
     faults.raise_if_any(f"predictions {file.name}")
+    if not where and not may_be_empty:
+        raise InputError("predictions", [Fault(file.name, "", "no row", "one or more")])
 
 
 def read_predictions(path: str | Path) -> Iterator[Prediction]:
@@ -56,17 +58,14 @@ def read_predictions(path: str | Path) -> Iterator[Prediction]:
     A prediction may be empty (a model may say nothing); a reference may not. Faults are reported together when
     the last row has been read: nothing made of the rows counts before that. Raises SourceError, InputError.
     """
-    faults, count = Faults(), 0
+    faults = Faults()
     for where, row in read_rows(path):
-        count += 1
         found = list(_text_faults(where, row))
         faults.extend(found)
         if not found:
             identity = str(row.get("id", where))
             yield Prediction(row["prediction"], row["reference"], identity, str(row.get("dialogue_id", identity)))
     faults.raise_if_any("predictions")
-    if not count:
-        raise InputError("predictions", [Fault(Path(path).name, "", "no row", "one or more")])
 
 
 def in_step(first: Iterable[Prediction], second: Iterable[Prediction]) -> Iterator[tuple[Prediction, Prediction]]:
@@ -95,7 +94,7 @@ def finished_ids(path: Path) -> dict[str, dict[str, Any]]:
     if whole < len(data):
         with open(path, "r+b") as file:
             file.truncate(whole)
-    return {str(row["id"]): row for _, row in read_rows(path) if "id" in row}
+    return {str(row["id"]): row for _, row in read_rows(path, may_be_empty=True) if "id" in row}
 
 
 def row_line(row: Mapping[str, Any]) -> str:

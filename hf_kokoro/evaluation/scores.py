@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ..core.stats import rounded
 from ..corpora.kokorochat.schema import ITEM_MAX, ITEM_NAMES
-from ..errors import Fault, Faults, InputError, describe
+from ..errors import Fault, Faults, describe
 from .predictions import read_rows
 from .score_items import ReadScores, read_scores
 
@@ -90,8 +90,6 @@ def read_score_run(path: str | Path) -> ScoreRun:
             predicted.append(score_vector(found))
             reasons.update(found.faults.values())
     faults.raise_if_any("predictions")
-    if not ids:
-        raise InputError("predictions", [Fault(Path(path).name, "", "no row", "one or more")])
     return ScoreRun(ids, np.array(gold), np.array(predicted), reasons)
 
 

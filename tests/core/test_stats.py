@@ -70,6 +70,17 @@ def test_a_constant_side_or_two_items_have_no_correlation() -> None:
     assert ours.partial_spearman(np.arange(9.0), CHANCE.random(9), np.arange(9.0)) is None
 
 
+def test_a_matrix_of_rank_correlations_has_scipys_values_and_nan_where_there_is_none() -> None:
+    table = CHANCE.integers(0, 6, (80, 4)).astype(float)
+    table[:, 2] = 3
+    found = ours.spearman_matrix(table)
+    varied = [0, 1, 3]
+    assert found[np.ix_(varied, varied)] == pytest.approx(stats.spearmanr(table[:, varied])[0])
+    assert np.isnan(found[2]).all()
+    assert np.isnan(found[:, 2]).all()
+    assert np.isnan(ours.spearman_matrix(table[:2])).all()
+
+
 def test_partial_correlation_is_that_of_the_residuals_of_the_ranks() -> None:
     control = CHANCE.random(120)
     first, second = control + CHANCE.random(120), control + CHANCE.random(120)

@@ -66,7 +66,10 @@ def configs_of(views: Sequence[View], config_class: type[SourceConfig], version:
 
 
 class SourceBuilder(datasets.ArrowBasedBuilder):
-    """An Arrow builder over a SourceFiles. Subclasses say which members count and turn them into tables."""
+    """An Arrow builder over a SourceFiles. Subclasses say which members count and turn them into tables.
+
+    A subclass stands in a module of the dataset's name: `datasets` names the builder, and its cache folder, after it.
+    """
 
     VIEWS: ClassVar[Sequence[View]]
     PLAIN_VIEW: ClassVar[str]

@@ -14,12 +14,12 @@ from typing import Any, NamedTuple, cast
 
 from ..core.suggest import allowed
 from ..errors import UsageError
-from .kokorochat.builder import KokoroChat
+from .kokorochat.kokorochat import KokoroChat
 from .kokorochat.splits import SPLIT_CHOICES as KOKOROCHAT_CHOICES
 from .kokorochat.splits import SplitRule
 from .kokorochat.views import DialogueView
 from .load import BUILDERS, get_builder, load_dataset
-from .miti_st.builder import SPLIT_CHOICES as MITI_CHOICES
+from .miti_st.miti_st_dpo import SPLIT_CHOICES as MITI_CHOICES
 from .splits import TRAIN
 
 _TOP_RATERS = 10

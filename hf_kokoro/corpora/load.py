@@ -8,9 +8,9 @@ from typing import Any
 from ..core.suggest import allowed
 from ..errors import UsageError
 from .base import BuildFailed, SourceBuilder
-from .emplifai.builder import EmplifAI
-from .kokorochat.builder import KokoroChat
-from .miti_st.builder import MitiStDpo
+from .emplifai.emplifai import EmplifAI
+from .kokorochat.kokorochat import KokoroChat
+from .miti_st.miti_st_dpo import MitiStDpo
 
 BUILDERS: dict[str, type[SourceBuilder]] = {
     "kokorochat": KokoroChat,

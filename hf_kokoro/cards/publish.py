@@ -88,7 +88,10 @@ def publish(
     place = resolve_target(to, HubOptions(private=False) if options.public else None)
     _refuse_scripts(source)
     series = Series(DATA_PATH)
-    segments = series.ordered(folder_files(source))
+    listed = folder_files(source)
+    segments = series.ordered(listed)
+    if segments:
+        series.warn_of_strays(listed, str(folder))
     rows = [dict(row) for _, row in parse_rows(read_lines({path: [source / path] for path in segments}))]
     if not segments and (source / CARD_PATH).is_file():
         raise_problems(folder_problems(source))

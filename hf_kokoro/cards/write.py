@@ -148,6 +148,7 @@ def _write(place: Target, series: Series, options: CardOptions, *, check: bool) 
     base = place.snapshot(series, _OURS, readonly=check)
     if not base.files:
         raise CardError(f"{place.name}: no {series.path} there; append rows first, or name a built folder's dataset")
+    series.warn_of_strays(base.strays, place.name)
     parts = {path: [base.local[path]] for path in series.ordered(base.files)}
     with TemporaryDirectory() as work:
         rows, files = render_files(parts, base.small.get(CARD_PATH), options, Path(work))

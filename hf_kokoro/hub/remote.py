@@ -101,13 +101,14 @@ class HubTarget:
             return Snapshot("", {}, {})
         small = self._small(revision)
         self._refuse_foreign(ours, revision, small)
-        files = self._data_files(series, revision)
+        listed = self._listed(series, revision)
+        files = {path: listed[path] for path in series.ordered(listed)}
         for path in self.mirror.held():
             if path in series and path not in files:
                 raise self.mirror.removed(path)
         fetch = self._pinned(revision).fetch
         local = {path: self.mirror.prove(path, info, fetch) for path, info in files.items()}
-        return Snapshot(revision, files, local, small)
+        return Snapshot(revision, files, local, small, series.strays(listed))
 
     def commit(self, base: Snapshot, changes: Iterable[Change], message: str) -> Commit:
         staged: dict[str, Path] = {}
@@ -164,9 +165,10 @@ class HubTarget:
         return Pinned(self.repo_id, revision, token=self._token, endpoint=self._api.endpoint, bounded=self._bounded)
 
     def _revision(self, commit: GitCommitInfo, series: Series) -> Revision:
-        files = {**self._data_files(series, commit.commit_id), **self._small_files(commit.commit_id)}
+        listed = self._listed(series, commit.commit_id)
+        files = {path: listed[path] for path in series.ordered(listed)} | self._small_files(commit.commit_id)
         time = commit.created_at.isoformat(timespec="seconds")
-        return Revision(commit.commit_id, time, ", ".join(commit.authors), files)
+        return Revision(commit.commit_id, time, ", ".join(commit.authors), files, series.strays(listed))
 
     def _head(self, ours: Ours | None, create: bool) -> str | None:
         """Commit of the branch. With `create` a missing repo or branch is made, else it gives None.
@@ -211,8 +213,8 @@ class HubTarget:
         if ours is not None:
             refuse_foreign(self.name, ours, small.get(CARD_PATH), lambda: self._ask("listing the files", paths))
 
-    def _data_files(self, series: Series, revision: str) -> dict[str, FileInfo]:
-        """The segments at a commit, oldest first."""
+    def _listed(self, series: Series, revision: str) -> dict[str, FileInfo]:
+        """The files at a commit in the folder of the series."""
         folder = str(PurePosixPath(series.path).parent)
 
         def tree() -> list[RepoFile]:
@@ -224,8 +226,7 @@ class HubTarget:
             except EntryNotFoundError:
                 return []
 
-        found = {entry.path: _info(entry) for entry in self._ask("listing the data files", tree)}
-        return {path: found[path] for path in series.ordered(found)}
+        return {entry.path: _info(entry) for entry in self._ask("listing the data files", tree)}
 
     def _small_files(self, revision: str) -> dict[str, FileInfo]:
         return {path: _info(entry) for path, entry in self._paths([CARD_PATH, MANIFEST_PATH], revision).items()}

@@ -40,6 +40,8 @@ class Snapshot:
     files: Mapping[str, FileInfo]
     local: Mapping[str, Path]
     small: Mapping[str, bytes] = field(default_factory=dict)
+    strays: Sequence[str] = ()
+    """What lies beside the segments and only looks like one."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,7 @@ class Revision:
     time: str
     author: str
     files: Mapping[str, FileInfo]
+    strays: Sequence[str] = ()
 
 
 @dataclass

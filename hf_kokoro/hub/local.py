@@ -30,7 +30,7 @@ from .notes import Notes
 from .ours import refuse_foreign
 from .patience import Patience
 from .staging import write_grown
-from .target import CARD_PATH, MANIFEST_PATH, Change, Commit, FileInfo, Grow, Ours, Revision, Snapshot, Traffic
+from .target import CARD_PATH, Change, Commit, FileInfo, Grow, Ours, Revision, Snapshot, Traffic
 
 FOLDER = ".hf_kokoro"
 LOCK_SECONDS = 600.0
@@ -101,10 +101,7 @@ class LocalTarget:
                     "back, or see what the audit says",
                     0,
                 )
-        small = {
-            path: self._file(path).read_bytes() for path in (CARD_PATH, MANIFEST_PATH) if self._file(path).is_file()
-        }
-        return Snapshot(last.id if last else "", files, local, small, series.strays(listed))
+        return Snapshot(last.id if last else "", files, local, self._card(), series.strays(listed))
 
     def commit(self, base: Snapshot, changes: Iterable[Change], message: str) -> Commit:
         last = self.ledger.last()
@@ -182,10 +179,13 @@ class LocalTarget:
     def _refuse_foreign(self, ours: Ours | None) -> None:
         if ours is None or not self.folder.is_dir():
             return
-        card = self._file(CARD_PATH)
         found = (file for file in self.folder.rglob("*") if file.is_file())
         paths = (file.relative_to(self.folder).as_posix() for file in found)
-        refuse_foreign(self.name, ours, card.read_bytes() if card.is_file() else None, lambda: paths)
+        refuse_foreign(self.name, ours, self._card(), lambda: paths)
+
+    def _card(self) -> bytes | None:
+        card = self._file(CARD_PATH)
+        return card.read_bytes() if card.is_file() else None
 
     def _listed(self, series: Series) -> list[str]:
         """The JSON Lines files in the folder of the series."""

@@ -86,7 +86,7 @@ def card_files(growth: Growth, *, repo: str = LOCAL_NAME, figures: bool = True) 
     }
     options = CardOptions(repo, growth.series.patterns, figures)
     with TemporaryDirectory() as work:
-        files = render_files(parts, growth.small.get(CARD_PATH), options, Path(work))[1]
+        files = render_files(parts, growth.card, options, Path(work))[1]
         return {path: c.read_bytes() if isinstance(c, Path) else c for path, c in files.items()}
 
 
@@ -148,9 +148,10 @@ def _write(place: Target, series: Series, options: CardOptions, *, check: bool) 
     base = place.snapshot(series, _OURS, readonly=check)
     if not base.files:
         raise CardError(f"{place.name}: no {series.path} there; append rows first, or name a built folder's dataset")
+    series.warn_of_strays(base.strays, place.name)
     parts = {path: [base.local[path]] for path in series.ordered(base.files)}
     with TemporaryDirectory() as work:
-        rows, files = render_files(parts, base.small.get(CARD_PATH), options, Path(work))
+        rows, files = render_files(parts, base.card, options, Path(work))
         changed = _changed(place, base, files)
         revision = base.revision
         if changed and not check:

@@ -75,7 +75,7 @@ def card_hook(to: str, path: str, wanted: bool | None) -> ExtraFiles | None:
     repo = getattr(resolve_target(to), "repo_id", None)
 
     def files(growth: Growth) -> Mapping[str, bytes]:
-        card = growth.small.get("README.md", b"")
+        card = growth.card or b""
         if wanted is None and _CARD_MARK not in card:
             return {}
         figures = find_spec("matplotlib") is not None and (wanted is True or b"assets/" in card)

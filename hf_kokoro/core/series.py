@@ -1,16 +1,24 @@
 """A growing file and its segments: `pilot.jsonl`, then `pilot-00001.jsonl`, `pilot-00002.jsonl`, ...
 
-Segments keep the price of an append flat: a sealed one is never read or sent again.
+Segments keep the price of an append flat: a sealed one is never read or sent again. What is a segment is said here
+alone: appends, audits, cards and readers ask a Series, and the patterns in a card take in exactly the same files.
 """
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from ..errors import UsageError
+
+logger = logging.getLogger(__name__)
+
+_NUMBERS = ("[0-9]" * 5, "[1-9]" + "[0-9]" * 5)
+"""What follows `pilot-` in a segment's name: five digits, from 100000 on six. A regular expression and a glob both."""
+_SEGMENT = re.compile(rf"(.+?)(?:-({'|'.join(_NUMBERS)}))?\.jsonl")
 
 
 @dataclass(frozen=True)
@@ -40,25 +48,51 @@ class Series:
         """The segment's number, or None if `path` doesn't belong to this series."""
         if path == self.path:
             return 0
-        match = re.fullmatch(re.escape(self.stem) + r"-(\d{5,})\.jsonl", path)
-        return int(match[1]) if match and int(match[1]) > 0 else None
+        match = _SEGMENT.fullmatch(path)
+        return int(match[2]) if match and match[1] == self.stem and match[2] else None
 
     def __contains__(self, path: object) -> bool:
         return isinstance(path, str) and self.number(path) is not None
 
     @property
-    def glob(self) -> str:
-        """One pattern for a card's `data_files` that takes in every segment, but the first one last."""
-        return f"{self.stem}*.jsonl"
+    def patterns(self) -> tuple[str, ...]:
+        """Patterns for a card's `data_files` that take in every segment and nothing else, in the order they grew.
+
+        `datasets` sorts by name what one pattern takes in, so one for all would put `pilot-00001` before `pilot.` and
+        `pilot-100000` before `pilot-99999`. Without a card there are no patterns: then it does put them so.
+        """
+        return self.path, *(f"{self.stem}-{number}.jsonl" for number in _NUMBERS)
 
     @property
-    def patterns(self) -> tuple[str, str]:
-        """Two patterns that take in every segment in order (`-` sorts before `.`, so one would mix it up)."""
-        return self.path, f"{self.stem}-*.jsonl"
+    def former_patterns(self) -> tuple[str, ...]:
+        """Those of cards from before: they take in strays as well, and the first one mixes up the order."""
+        return f"{self.stem}*.jsonl", f"{self.stem}-*.jsonl"
 
     def ordered(self, paths: Iterable[str]) -> list[str]:
         """The segments among `paths`, oldest first."""
-        return sorted((p for p in paths if p in self), key=lambda p: self.number(p) or 0)
+        return sorted((path for path in paths if path in self), key=grown_order)
+
+    def strays(self, paths: Iterable[str]) -> list[str]:
+        """Those of `paths` that look like segments and are none (`pilot2.jsonl`, `pilot-backup.jsonl`)."""
+        alike = re.compile(rf"{re.escape(self.stem)}[^/]*\.jsonl")
+        return sorted(path for path in paths if alike.fullmatch(path) and path not in self)
+
+    def warn_of_strays(self, paths: Iterable[str], place: str) -> None:
+        """Log a warning that names the strays among the `paths` of a place, if there are any."""
+        if strays := self.strays(paths):
+            logger.warning(
+                "%s: left out %s: not named as segments of %s are (%s, ...)",
+                place,
+                ", ".join(strays),
+                self.path,
+                PurePosixPath(self.name(1)).name,
+            )
+
+
+def grown_order(path: str) -> tuple[str, int, str]:
+    """Sorts JSON Lines files by the growing file they belong to, each with its segments in the order they grew."""
+    match = _SEGMENT.fullmatch(path)
+    return (match[1], int(match[2] or -1), path) if match else (path, -1, path)
 
 
 def split_lines(

@@ -182,6 +182,7 @@ class _Run:
         with self.target.exclusive(self.ours, readonly=True):
             base = self.target.snapshot(self.series, self.ours, readonly=True)
             plan = self._plan(base, rows, readonly=True)
+            self.series.warn_of_strays(base.strays, self.target.name)
             preview = describe_changes(base, plan.changes, plan.rows)
             return replace(_outcome(plan, Commit(base.revision), frozenset(), 0), preview=preview)
 
@@ -220,6 +221,7 @@ class _Run:
                     commit = Commit(base.revision)
                     if plan.changes:
                         commit = self.target.commit(base, plan.changes, self._message(plan))
+                self.series.warn_of_strays(base.strays, self.target.name)
                 return _outcome(plan, commit, way.in_doubt, tries.attempts)
             except TargetError as error:
                 # these may have arrived though no reply said so; if they are there next time, they are ours

@@ -70,6 +70,8 @@ def audit(target: str | PathLike[str] | Target, path: str = DATA_PATH) -> AuditR
     except HistoryError as error:
         history.add(Fault(place.name, "history", str(error), "the history as it was written"))
     names = series.ordered({name for revision in revisions for name in revision.files})
+    if revisions:
+        series.warn_of_strays(revisions[-1].strays, place.name)
     if not names and not history:
         raise TargetError(f"{place.name}: no {path} in any revision; name the file with --path")
     check = RowCheck()

@@ -11,6 +11,8 @@ from .card_counts import SplitCount, split_counts
 from .prove import FileProof
 from .target import CARD_PATH, FileInfo, Revision, Target
 
+_RENEW = "`hf-kokoro card` writes it anew"
+
 
 def check_cards(
     target: Target, series: Series, revisions: Sequence[Revision], proofs: Mapping[str, FileProof], faults: Faults
@@ -38,15 +40,22 @@ def _faults(
     revision: Revision,
     proofs: Mapping[str, FileProof],
 ) -> Iterator[Fault]:
+    where = f"revision {revision.id[:12]}"
     for count in counts:
+        if strays := [path for path in revision.strays if count.only_of(series) and count.takes(path)]:
+            what = f"{CARD_PATH} data_files {count.config}/{count.split}"
+            yield Fault(
+                where, what, f"patterns that take in {', '.join(strays)}", f"{', '.join(series.patterns)}", _RENEW
+            )
+            continue
         rows = [proof.rows[number] for path, proof in proofs.items() if count.takes(path)]
         there = sum(row for row in rows if row is not None)
         if not count.only_of(series) or None in rows or there == count.num_examples:
             continue
         yield Fault(
-            f"revision {revision.id[:12]}",
+            where,
             f"{CARD_PATH} dataset_info {count.config}/{count.split} num_examples",
             str(count.num_examples),
             f"{there}, the rows of the data files",
-            "`hf-kokoro card` writes it anew",
+            _RENEW,
         )

@@ -38,7 +38,7 @@ class SplitCount:
 
     def only_of(self, series: Series) -> bool:
         """Whether the split can hold nothing but this series, so that its count must be the series' rows."""
-        known = (series.glob, *series.patterns)
+        known = (*series.patterns, *series.former_patterns)
         return bool(self.patterns) and all(pattern in known or pattern in series for pattern in self.patterns)
 
 
@@ -71,11 +71,19 @@ def declared_configs(card: bytes) -> Declared:
 
 def matches(pattern: str, path: str) -> bool:
     """Whether a `data_files` pattern takes in a path: `*` stays within a folder, `**` doesn't."""
-    parts = re.split(r"(\*\*/|\*\*|\*|\?|\[!?[\w-]+\])", pattern.removeprefix("./"))
+    parts = re.split(r"(\*\*/|\*\*|\*|\?|\[!?[^]/]+\])", pattern.removeprefix("./"))
     wild = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    one_of = [part.replace("[!", "[^") if part[:1] == "[" and part[-1:] == "]" else "" for part in parts]
-    regex = "".join(wild.get(part) or kind or re.escape(part) for part, kind in zip(parts, one_of, strict=True))
+    regex = "".join(wild.get(part) or _one_of(part) or re.escape(part) for part in parts)
     return re.fullmatch(regex, path) is not None
+
+
+def _one_of(part: str) -> str:
+    """`[0-9]` or `[!ab]` of a pattern as a regular expression; "" if `part` is none."""
+    found = re.fullmatch(r"\[(!?)(.+)\]", part)
+    if not found:
+        return ""
+    within = re.escape(found[2]).replace(r"\-", "-")
+    return f"[^/{within}]" if found[1] else f"[{within}]"
 
 
 def grown_card(growth: Growth, card: bytes) -> bytes:
@@ -128,7 +136,7 @@ class _Card:
         return Declared(configs, default, inferred=default is not None and not configs[default])
 
     def pattern_edits(self, growth: Growth) -> Iterator[_Edit]:
-        """Add `data/pilot-*.jsonl` to `data/pilot.jsonl` where a segment begins that would be left out."""
+        """Put the patterns of segments after `data/pilot.jsonl` where one begins that would be left out."""
         new = [path for path in growth.tails if path not in growth.local]
         for entry in self._data_file_nodes():
             if not entry.takes(growth.series.path) or all(entry.takes(path) for path in new):
@@ -139,9 +147,7 @@ class _Card:
                     f"{CARD_PATH}: data_files of config {entry.config!r} would leave out {new[0]}; nothing was "
                     f"written; write {list(growth.series.patterns)} there"
                 )
-            quote = _quote(exact)
-            first, more = (f"{quote}{pattern}{quote}" for pattern in growth.series.patterns)
-            yield self._edit(exact, entry.joined(first, more, "\r\n" if "\r\n" in self._text else "\n"))
+            yield self._edit(exact, entry.listed(growth.series.patterns, _quote(exact), self._line_end))
 
     def count_edits(self, growth: Growth) -> Iterator[_Edit]:
         """New numbers for every split that the grown files belong to."""
@@ -160,6 +166,10 @@ class _Card:
                 former = _scalar(node)
                 if former is not None and former.isdigit():
                     yield self._replace(node, str(int(former) + measure(growth.tails)))
+
+    @property
+    def _line_end(self) -> str:
+        return "\r\n" if "\r\n" in self._text else "\n"
 
     def edited(self, edits: Iterable[_Edit]) -> bytes:
         text = self._text
@@ -206,13 +216,14 @@ class _DataFiles:
     def takes(self, path: str) -> bool:
         return any(matches(node.value, path) for node in self.nodes)
 
-    def joined(self, first: str, more: str, line_end: str) -> str:
-        """The YAML text of two patterns in the place of one."""
-        if not isinstance(self.node, yaml.SequenceNode):
-            return f"[{first}, {more}]"
-        if self.node.flow_style:
-            return f"{first}, {more}"
-        return f"{first}{line_end}{' ' * self.node.start_mark.column}- {more}"
+    def listed(self, patterns: Iterable[str], quote: str, line_end: str) -> str:
+        """The YAML text of several patterns in the place of one."""
+        block = isinstance(self.node, yaml.SequenceNode) and not self.node.flow_style
+        # within [...] a bracket of the pattern's own needs quotes
+        quote = quote if block else quote or '"'
+        between = f"{line_end}{' ' * self.node.start_mark.column}- " if block and self.node else ", "
+        text = between.join(f"{quote}{pattern}{quote}" for pattern in patterns)
+        return text if isinstance(self.node, yaml.SequenceNode) else f"[{text}]"
 
 
 def _quote(node: yaml.ScalarNode) -> str:

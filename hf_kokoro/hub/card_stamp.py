@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ..core.jsonl import CHUNK
-from .target import CARD_PATH
 
 if TYPE_CHECKING:
     from .growth import Growth
@@ -28,13 +27,12 @@ def data_stamp(lines: Iterable[bytes]) -> str:
     return f"data-{digest.hexdigest()[:16]}"
 
 
-def restamped_card(growth: Growth) -> Mapping[str, bytes]:
-    """The card with the stamp of the grown data, if there is a card with a stamp; else nothing."""
-    card = growth.small.get(CARD_PATH, b"")
+def restamped_card(growth: Growth, card: bytes) -> bytes:
+    """The card with the stamp of the grown data; as it is if it has none."""
     if not _STAMP.search(card):
-        return {}
+        return card
     stamp = data_stamp(_grown_bytes(growth)).encode()
-    return {CARD_PATH: _STAMP.sub(lambda match: match[1] + stamp, card)}
+    return _STAMP.sub(lambda match: match[1] + stamp, card)
 
 
 def _grown_bytes(growth: Growth) -> Iterable[bytes]:

@@ -14,7 +14,7 @@ class Growth:
     """What a commit is about to do, for whoever adds files to it (the card, figures).
 
     `tails` maps data files to the bytes they gain; `sizes` and `rows` describe every data file as it will be;
-    `local` are the data files as they are now, `small` the card's and the manifest's bytes as they are now.
+    `local` are the data files as they are now, `card` the card's bytes as they are now (None: there is none).
     """
 
     series: Series
@@ -24,7 +24,7 @@ class Growth:
     sizes: Mapping[str, int]
     rows: Mapping[str, int]
     local: Mapping[str, Path]
-    small: Mapping[str, bytes]
+    card: bytes | None
 
 
 ExtraFiles = Callable[[Growth], Mapping[str, bytes]]

@@ -30,7 +30,7 @@ from .notes import Notes
 from .ours import refuse_foreign
 from .patience import Patience
 from .staging import write_grown
-from .target import CARD_PATH, MANIFEST_PATH, Change, Commit, FileInfo, Grow, Ours, Revision, Snapshot, Traffic
+from .target import CARD_PATH, Change, Commit, FileInfo, Grow, Ours, Revision, Snapshot, Traffic
 
 FOLDER = ".hf_kokoro"
 LOCK_SECONDS = 600.0
@@ -87,7 +87,8 @@ class LocalTarget:
         self._refuse_foreign(ours)
         last = self.ledger.last()
         files, local = {}, {}
-        paths = self._data_files(series)
+        listed = self._listed(series)
+        paths = series.ordered(listed)
         for path in paths:
             file = self._file(path)
             known = last.files.get(path) if last else None
@@ -100,10 +101,7 @@ class LocalTarget:
                     "back, or see what the audit says",
                     0,
                 )
-        small = {
-            path: self._file(path).read_bytes() for path in (CARD_PATH, MANIFEST_PATH) if self._file(path).is_file()
-        }
-        return Snapshot(last.id if last else "", files, local, small)
+        return Snapshot(last.id if last else "", files, local, self._card(), series.strays(listed))
 
     def commit(self, base: Snapshot, changes: Iterable[Change], message: str) -> Commit:
         last = self.ledger.last()
@@ -157,7 +155,8 @@ class LocalTarget:
             parent = entry.id
             recorded = {path: info for path, info in entry.files.items() if path in series}
             last = Revision(entry.id, entry.time, AUTHORS[entry.kind], recorded)
-        now = {path: FileInfo(self._file(path).stat().st_size) for path in self._data_files(series)}
+        listed = self._listed(series)
+        now = {path: FileInfo(self._file(path).stat().st_size) for path in series.ordered(listed)}
         if {path: info.size for path, info in now.items()} != {p: info.size for p, info in recorded.items()}:
             if last is not None:
                 yield last
@@ -165,7 +164,7 @@ class LocalTarget:
         if last is not None:
             card = self._file(CARD_PATH)
             extra = {CARD_PATH: FileInfo(card.stat().st_size)} if card.is_file() else {}
-            yield replace(last, files={**last.files, **extra})
+            yield replace(last, files={**last.files, **extra}, strays=series.strays(listed))
 
     def open(self, revision: Revision, path: str) -> BinaryIO:
         file = self._file(path)
@@ -180,19 +179,23 @@ class LocalTarget:
     def _refuse_foreign(self, ours: Ours | None) -> None:
         if ours is None or not self.folder.is_dir():
             return
-        card = self._file(CARD_PATH)
         found = (file for file in self.folder.rglob("*") if file.is_file())
         paths = (file.relative_to(self.folder).as_posix() for file in found)
-        refuse_foreign(self.name, ours, card.read_bytes() if card.is_file() else None, lambda: paths)
+        refuse_foreign(self.name, ours, self._card(), lambda: paths)
 
-    def _data_files(self, series: Series) -> list[str]:
+    def _card(self) -> bytes | None:
+        card = self._file(CARD_PATH)
+        return card.read_bytes() if card.is_file() else None
+
+    def _listed(self, series: Series) -> list[str]:
+        """The JSON Lines files in the folder of the series."""
         if not self.folder.is_dir():
             return []
         folder = (self.folder / series.path).parent
         found = {file.relative_to(self.folder).as_posix(): file for file in folder.glob("*.jsonl")}
         for path in series.ordered(found):
             self._refuse_folder(path)
-        return series.ordered(path for path, file in found.items() if file.is_file())
+        return [path for path, file in found.items() if file.is_file()]
 
     def _refuse_folder(self, path: str) -> None:
         if self._file(path).is_dir():

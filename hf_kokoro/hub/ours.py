@@ -16,7 +16,7 @@ from .target import Ours
 
 _TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".geoparquet", ".gpq", ".arrow", ".lance", ".xml")
 _ARCHIVES = (".zip", ".tar", ".tgz", ".h5", ".hdf5")
-_NO_DATA = ("README.md", "manifest.json", "croissant.json", "dataset_infos.json", "dataset_info.json", "config.json")
+_NO_DATA = ("README.md", "croissant.json", "dataset_infos.json", "dataset_info.json", "config.json")
 """What `datasets` passes over, and what is written beside the data by us."""
 _SHOWN = 3
 

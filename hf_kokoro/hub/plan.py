@@ -13,8 +13,7 @@ from .card_counts import grown_card
 from .card_stamp import restamped_card
 from .growth import ExtraFiles, Growth
 from .index import index_file
-from .manifest import grown_manifest
-from .target import CARD_PATH, MANIFEST_PATH, Change, Grow, Put, Snapshot
+from .target import CARD_PATH, Change, Grow, Put, Snapshot
 
 
 @dataclass(frozen=True)
@@ -54,21 +53,18 @@ def plan_append(
         return Plan([], frozenset(), duplicates, total, {})
     growth = _place(base, series, new, counts, segment_bytes)
     changes: list[Change] = [Grow(path, tail) for path, tail in growth.tails.items()]
-    files = {**_small_files(growth), **(extra(growth) if extra else {})}
+    files = {**_renewed_card(growth), **(extra(growth) if extra else {})}
     changes += [Put(path, content) for path, content in files.items()]
     grown = {path: len(tail) for path, tail in growth.tails.items()}
     return Plan(changes, frozenset(row.id for row in new), duplicates, growth.rows_total, grown, new)
 
 
-def _small_files(growth: Growth) -> dict[str, bytes]:
-    """The card and the manifest, where there are any and they have to change."""
-    small = dict(growth.small)
-    small |= restamped_card(growth)
-    if CARD_PATH in small:
-        small[CARD_PATH] = grown_card(growth, small[CARD_PATH])
-    if MANIFEST_PATH in small:
-        small[MANIFEST_PATH] = grown_manifest(growth, small[MANIFEST_PATH])
-    return {path: content for path, content in small.items() if content != growth.small.get(path)}
+def _renewed_card(growth: Growth) -> dict[str, bytes]:
+    """The card, where there is one and it has to change."""
+    if growth.card is None:
+        return {}
+    card = grown_card(growth, restamped_card(growth, growth.card))
+    return {} if card == growth.card else {CARD_PATH: card}
 
 
 def _place(
@@ -88,7 +84,7 @@ def _place(
         tails[path] = (b"\n" if needs_line_end else b"") + b"".join(lines)
         sizes[path] = sizes.get(path, 0) + len(tails[path])
         rows[path] = rows.get(path, 0) + len(lines)
-    return Growth(series, len(new), sum(rows.values()), tails, sizes, rows, base.local, base.small)
+    return Growth(series, len(new), sum(rows.values()), tails, sizes, rows, base.local, base.card)
 
 
 def _ends_without_newline(file: Path) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..core.jsonl import parse_object
 from .batch import NewRow
-from .target import Change, Grow, Put, Snapshot
+from .target import CARD_PATH, Change, Grow, Put, Snapshot
 
 _SHOWN = 20
 
@@ -29,9 +29,9 @@ def describe_changes(base: Snapshot, changes: Sequence[Change], rows: Sequence[N
 
 
 def _small_file(base: Snapshot, change: Put) -> Iterator[str]:
-    """Size of a file that is written whole; for the card and the manifest the lines that change."""
+    """Size of a file that is written whole; for the card the lines that change."""
     size = change.content.stat().st_size if isinstance(change.content, Path) else len(change.content)
-    former = base.small.get(change.path)
+    former = base.card if change.path == CARD_PATH else None
     yield f"{change.path}: {'written' if former is None else f'{len(former)} -> {size} bytes'}"
     if former is None or isinstance(change.content, Path):
         return

@@ -24,7 +24,7 @@ from .mirror import Mirror, cache_root, folder_name
 from .ours import refuse_foreign
 from .patience import Patience, patiently
 from .staging import content_matches, file_matches, write_grown
-from .target import CARD_PATH, MANIFEST_PATH, Change, Commit, FileInfo, Grow, Ours, Revision, Snapshot, Traffic
+from .target import CARD_PATH, Change, Commit, FileInfo, Grow, Ours, Revision, Snapshot, Traffic
 
 _T = TypeVar("_T")
 _TYPE = "dataset"
@@ -99,15 +99,16 @@ class HubTarget:
         revision = self._head(ours, create=not readonly)
         if revision is None:
             return Snapshot("", {}, {})
-        small = self._small(revision)
-        self._refuse_foreign(ours, revision, small)
-        files = self._data_files(series, revision)
+        card = self._card(revision)
+        self._refuse_foreign(ours, revision, card)
+        listed = self._listed(series, revision)
+        files = {path: listed[path] for path in series.ordered(listed)}
         for path in self.mirror.held():
             if path in series and path not in files:
                 raise self.mirror.removed(path)
         fetch = self._pinned(revision).fetch
         local = {path: self.mirror.prove(path, info, fetch) for path, info in files.items()}
-        return Snapshot(revision, files, local, small)
+        return Snapshot(revision, files, local, card, series.strays(listed))
 
     def commit(self, base: Snapshot, changes: Iterable[Change], message: str) -> Commit:
         staged: dict[str, Path] = {}
@@ -164,9 +165,10 @@ class HubTarget:
         return Pinned(self.repo_id, revision, token=self._token, endpoint=self._api.endpoint, bounded=self._bounded)
 
     def _revision(self, commit: GitCommitInfo, series: Series) -> Revision:
-        files = {**self._data_files(series, commit.commit_id), **self._small_files(commit.commit_id)}
+        listed = self._listed(series, commit.commit_id)
+        files = {path: listed[path] for path in series.ordered(listed)} | self.infos([CARD_PATH], commit.commit_id)
         time = commit.created_at.isoformat(timespec="seconds")
-        return Revision(commit.commit_id, time, ", ".join(commit.authors), files)
+        return Revision(commit.commit_id, time, ", ".join(commit.authors), files, series.strays(listed))
 
     def _head(self, ours: Ours | None, create: bool) -> str | None:
         """Commit of the branch. With `create` a missing repo or branch is made, else it gives None.
@@ -184,7 +186,7 @@ class HubTarget:
                 if self.branch.startswith("refs/"):
                     raise
                 if ours is not None and (main := look(None)):
-                    self._refuse_foreign(ours, main, self._small(main))
+                    self._refuse_foreign(ours, main, self._card(main))
                 if create:
                     self._api.create_branch(self.repo_id, branch=self.branch, repo_type=_TYPE, exist_ok=True)
             except RepositoryNotFoundError as error:
@@ -198,21 +200,21 @@ class HubTarget:
 
         return self._ask("looking up the newest commit", look_or_create)
 
-    def _small(self, revision: str) -> dict[str, bytes]:
-        """The card and the manifest at a commit, where they are there."""
-        fetch = self._pinned(revision).fetch
-        return {path: self.mirror.small(path, info, fetch) for path, info in self._small_files(revision).items()}
+    def _card(self, revision: str) -> bytes | None:
+        """The card at a commit; None if there is none."""
+        info = self.infos([CARD_PATH], revision).get(CARD_PATH)
+        return self.mirror.small(CARD_PATH, info, self._pinned(revision).fetch) if info else None
 
-    def _refuse_foreign(self, ours: Ours | None, revision: str, small: Mapping[str, bytes]) -> None:
+    def _refuse_foreign(self, ours: Ours | None, revision: str, card: bytes | None) -> None:
         def paths() -> list[str]:
             entries = self._api.list_repo_tree(self.repo_id, recursive=True, revision=revision, repo_type=_TYPE)
             return [entry.path for entry in entries if isinstance(entry, RepoFile)]
 
         if ours is not None:
-            refuse_foreign(self.name, ours, small.get(CARD_PATH), lambda: self._ask("listing the files", paths))
+            refuse_foreign(self.name, ours, card, lambda: self._ask("listing the files", paths))
 
-    def _data_files(self, series: Series, revision: str) -> dict[str, FileInfo]:
-        """The segments at a commit, oldest first."""
+    def _listed(self, series: Series, revision: str) -> dict[str, FileInfo]:
+        """The files at a commit in the folder of the series."""
         folder = str(PurePosixPath(series.path).parent)
 
         def tree() -> list[RepoFile]:
@@ -224,11 +226,7 @@ class HubTarget:
             except EntryNotFoundError:
                 return []
 
-        found = {entry.path: _info(entry) for entry in self._ask("listing the data files", tree)}
-        return {path: found[path] for path in series.ordered(found)}
-
-    def _small_files(self, revision: str) -> dict[str, FileInfo]:
-        return {path: _info(entry) for path, entry in self._paths([CARD_PATH, MANIFEST_PATH], revision).items()}
+        return {entry.path: _info(entry) for entry in self._ask("listing the data files", tree)}
 
     def _paths(self, paths: list[str], revision: str) -> dict[str, RepoFile]:
         def info() -> dict[str, RepoFile]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Protocol, runtime_checkable
 
@@ -16,7 +16,6 @@ from ..core.series import Series
 from .patience import Patience
 
 CARD_PATH = "README.md"
-MANIFEST_PATH = "manifest.json"
 
 
 @dataclass(frozen=True)
@@ -33,13 +32,15 @@ class Snapshot:
     """A target at one revision. `revision` is "" while there is nothing.
 
     `files` are the segments of the series that exist; `local` maps them to local copies whose bytes were
-    proven to be the target's; `small` holds the card's and the manifest's bytes.
+    proven to be the target's; `card` is the card's bytes, None without one.
     """
 
     revision: str
     files: Mapping[str, FileInfo]
     local: Mapping[str, Path]
-    small: Mapping[str, bytes] = field(default_factory=dict)
+    card: bytes | None = None
+    strays: Sequence[str] = ()
+    """What lies beside the segments and only looks like one."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Grow:
 
 @dataclass(frozen=True)
 class Put:
-    """Write a file (card, manifest, figure) as a whole; a Path is copied, for what is too large to hold."""
+    """Write a file (card, figure) as a whole; a Path is copied, for what is too large to hold."""
 
     path: str
     content: bytes | Path
@@ -79,6 +80,7 @@ class Revision:
     time: str
     author: str
     files: Mapping[str, FileInfo]
+    strays: Sequence[str] = ()
 
 
 @dataclass

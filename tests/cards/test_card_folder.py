@@ -104,15 +104,16 @@ def test_a_card_without_segments_yet_has_no_problem_and_takes_in_those_to_come(
     hk.append_rows(repo, rows(3, 5), segment_bytes=2500)
     assert [row["question_id"] for row in load(repo, cache_dir=cache)] == ["q0", "q1", "q2", "q3", "q4"]
     (config, *_) = DatasetCard(before).data["configs"]
-    assert config["data_files"] == [{"split": "train", "path": ["data/pilot.jsonl", "data/pilot-*.jsonl"]}]
+    assert config["data_files"] == [{"split": "train", "path": list(_series().patterns)}]
 
 
-def test_a_card_with_the_single_pattern_of_former_versions_is_renewed(repo: Path, rows: Rows, cache: str) -> None:
+@pytest.mark.parametrize("pattern", ["data/pilot*.jsonl", "[data/pilot.jsonl, data/pilot-*.jsonl]"])
+def test_a_card_with_the_patterns_of_former_versions_is_renewed(
+    repo: Path, rows: Rows, cache: str, pattern: str
+) -> None:
     card = repo / "README.md"
-    former = re.sub(
-        r"path:\n +- data/pilot.jsonl\n +- data/pilot-\*.jsonl", "path: data/pilot*.jsonl", card.read_text()
-    )
-    assert "path: data/pilot*.jsonl" in former
+    former = re.sub(r"path:(\n +- data/pilot\S*)+", f"path: {pattern}", card.read_text())
+    assert f"path: {pattern}\n" in former
     card.write_text(former)
     hk.append_rows(repo, rows(3, 5), segment_bytes=2500)
     assert "README.md" in write_card(repo, figures=False).changed

@@ -19,6 +19,8 @@ from .places import Place
 from .rows import row, rows
 
 DATA = "data/pilot.jsonl"
+FIVE = "data/pilot-[0-9][0-9][0-9][0-9][0-9].jsonl"
+SIX = "data/pilot-[1-9][0-9][0-9][0-9][0-9][0-9].jsonl"
 
 CARD = """---
 # a comment that stays
@@ -85,13 +87,13 @@ def test_stale_count_is_put_right(place: Place) -> None:
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        ('path: "data/pilot.jsonl"', 'path: ["data/pilot.jsonl", "data/pilot-*.jsonl"]'),
-        ("path: data/pilot.jsonl", "path: [data/pilot.jsonl, data/pilot-*.jsonl]"),
-        ("path: ['data/pilot.jsonl']", "path: ['data/pilot.jsonl', 'data/pilot-*.jsonl']"),
-        ("path:\n    - data/pilot.jsonl", "path:\n    - data/pilot.jsonl\n    - data/pilot-*.jsonl"),
+        ('path: "data/pilot.jsonl"', f'path: ["data/pilot.jsonl", "{FIVE}", "{SIX}"]'),
+        ("path: data/pilot.jsonl", f'path: ["data/pilot.jsonl", "{FIVE}", "{SIX}"]'),
+        ("path: ['data/pilot.jsonl']", f"path: ['data/pilot.jsonl', '{FIVE}', '{SIX}']"),
+        ("path:\n    - data/pilot.jsonl", f"path:\n    - data/pilot.jsonl\n    - {FIVE}\n    - {SIX}\n"),
         (
             "path: [data/other.jsonl, data/pilot.jsonl]",
-            "path: [data/other.jsonl, data/pilot.jsonl, data/pilot-*.jsonl]",
+            f'path: [data/other.jsonl, "data/pilot.jsonl", "{FIVE}", "{SIX}"]',
         ),
     ],
 )
@@ -102,18 +104,19 @@ def test_new_segment_is_added_to_the_cards_data_files_after_the_first_file(
     place.write("README.md", card.encode())
     append_rows(place.target(), rows(1, 2), segment_bytes=len(json.dumps(row(1))))
     changed = place.files()["README.md"].decode()
-    assert yaml.safe_load(changed.split("---")[1])["configs"][0]["data_files"][0]["path"][-2:] == [
+    assert yaml.safe_load(changed.split("---")[1])["configs"][0]["data_files"][0]["path"][-3:] == [
         "data/pilot.jsonl",
-        "data/pilot-*.jsonl",
+        FIVE,
+        SIX,
     ]
     assert after in changed
     assert "    num_examples: 2\n" in changed
     append_rows(place.target(), rows(3), segment_bytes=10)
-    assert place.files()["README.md"].decode().count("pilot-*.jsonl") == 1
+    assert place.files()["README.md"].decode().count(FIVE) == 1
     assert audit(place.target()).ok
 
 
-@pytest.mark.parametrize("pattern", ["data/pilot*.jsonl", "data/*.jsonl", "**"])
+@pytest.mark.parametrize("pattern", ["data/pilot*.jsonl", "data/*.jsonl", "**", "data/pilot[.-]*"])
 def test_pattern_that_takes_in_segments_already_stays(place: Place, pattern: str) -> None:
     place.write("README.md", CARD.replace('"data/pilot.jsonl"', f'"{pattern}"').encode())
     append_rows(place.target(), rows(1, 2), segment_bytes=10)
@@ -124,7 +127,7 @@ def test_card_whose_pattern_would_leave_a_new_segment_out_stops_the_append(place
     place.write("README.md", CARD.replace('"data/pilot.jsonl"', "data/pilo?.jsonl").encode())
     append_rows(place.target(), rows(1))
     before = place.files()
-    with pytest.raises(TargetError, match=r"data/pilot-\*\.jsonl"):
+    with pytest.raises(TargetError, match=r"data/pilot-\[0-9\]"):
         append_rows(place.target(), rows(2), segment_bytes=10)
     assert place.files() == before
 
@@ -210,6 +213,15 @@ def test_card_given_by_the_caller_wins(place: Place) -> None:
         ("data/**", "data/deep/pilot.jsonl", True),
         ("data/pilot.jsonl", "data/pilotXjsonl", False),
         ("data/pilot-0000?.jsonl", "data/pilot-00001.jsonl", True),
+        (FIVE, "data/pilot-00001.jsonl", True),
+        (FIVE, "data/pilot-100000.jsonl", False),
+        (FIVE, "data/pilot-backup.jsonl", False),
+        (SIX, "data/pilot-100000.jsonl", True),
+        (SIX, "data/pilot-000001.jsonl", False),
+        ("data/pilot-[!0-9]*.jsonl", "data/pilot-backup.jsonl", True),
+        ("data/pilot-[!0-9]*.jsonl", "data/pilot-00001.jsonl", False),
+        ("data[!x]pilot.jsonl", "data/pilot.jsonl", False),
+        ("data/pilot[^a].jsonl", "data/pilotb.jsonl", False),
         ("data/pilot+.jsonl", "data/pilott.jsonl", False),
     ],
 )

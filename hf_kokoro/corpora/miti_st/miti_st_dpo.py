@@ -20,7 +20,7 @@ from ...miti.weights import WEIGHTINGS, PairKey, pair_key, pair_weights
 from ..base import SourceBuilder, SourceConfig, configs_of
 from ..splits import RANDOM, TRAIN, TWO_GROUPS, Fractions, connected_groups
 from ..views import View, fixed
-from .reader import RowReader, row_files
+from .reader import RowReader, row_files, warn_of_strays
 
 _ROWS_PER_TABLE = 500
 SPLIT_CHOICES = (None, "random", "question", "therapist")
@@ -144,6 +144,10 @@ class MitiStDpo(SourceBuilder):
     BUILDER_CONFIGS = configs_of(VIEWS, MitiStDpoConfig, schema.VERSION)
     DEFAULT_SOURCE = schema.HUB_ID
     HUB_PATTERNS = ("data/*.jsonl", "*.jsonl")
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        warn_of_strays(self.files)
 
     @classmethod
     def _members(cls, names: list[str], options: dict[str, Any]) -> list[str]:

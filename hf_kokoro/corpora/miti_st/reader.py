@@ -1,4 +1,4 @@
-"""Published MITI-ST rows (`data/pilot*.jsonl`) to rows in this package's spelling.
+"""Published MITI-ST rows (`data/pilot.jsonl` and its segments) to rows in this package's spelling.
 
 The exact keys of the copy on the Hub could not be seen, so reading accepts aliases through one table; writing
 always uses the names of `schema.miti_st`. A key that is neither is dropped and said: the typed views have no
@@ -17,12 +17,15 @@ import orjson
 
 from ...core.archives import FolderFiles, SingleFile, SourceFiles
 from ...core.jsonl import numbered_lines
+from ...core.series import Series, grown_order
 from ...errors import Fault, Faults, SourceError, describe
 from ...miti import contract as schema
 from ..no_rows import no_rows
 
 logger = logging.getLogger(__name__)
 
+PUBLISHED = (Series(schema.DATA_PATH), Series(PurePosixPath(schema.DATA_PATH).name))
+"""Where rows are in a published folder, and in its `data` alone."""
 ANSWER_ALIASES: dict[str, tuple[str, ...]] = {
     "text": ("answer", "answer_text", "answerText", "response"),
     "therapist": ("therapist_id", "therapistInfo"),
@@ -42,7 +45,7 @@ class RowReader:
         self.dropped_keys: dict[str, int] = {}
 
     def names(self) -> list[str]:
-        """The row files: `data/pilot*.jsonl` of a published folder, else every `.jsonl`, in the order they grew."""
+        """The row files of the source, in the order they grew (see `row_files`)."""
         return row_files(self.files.names())
 
     def read(self, names: list[str] | None = None) -> Iterator[dict[str, Any]]:
@@ -138,10 +141,16 @@ class RowReader:
 
 
 def row_files(names: list[str]) -> list[str]:
-    """Choose the row files among `names`: the published ones if there are any, in growing order."""
-    lines = [name for name in names if name.endswith(".jsonl") and not name.startswith(".")]
-    stem = PurePosixPath(schema.DATA_PATH)
-    published = [
-        n for n in lines if PurePosixPath(n).parent == stem.parent and PurePosixPath(n).name.startswith(stem.stem)
-    ]
-    return sorted(published or lines, key=lambda name: (PurePosixPath(name).stem != stem.stem, name))
+    """The row files among `names`: the published series if it is there, oldest segment first, else every `.jsonl`."""
+    published = next(filter(None, (series.ordered(names) for series in PUBLISHED)), None)
+    return published or sorted(
+        (name for name in names if name.endswith(".jsonl") and not name.startswith(".")), key=grown_order
+    )
+
+
+def warn_of_strays(files: SourceFiles) -> None:
+    """Log what only looks like a row file of a published folder, and is left alone."""
+    names = files.names()
+    for series in PUBLISHED:
+        if series.ordered(names):
+            series.warn_of_strays(names, files.path.name)

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from .hub import AppendReport, AuditReport, append_rows, audit
 
 _EXPORTS = {
-    "BUILDERS": "builders",
-    "load_dataset": "builders",
+    "BUILDERS": "corpora",
+    "load_dataset": "corpora",
     "KokoroError": "errors",
     "AppendReport": "hub",
     "AuditReport": "hub",

@@ -28,7 +28,7 @@ def agree(
     """
     from ..judging import read_journal
     from ..judging.agreement import compare_all, joint_alpha, ratings_of
-    from . import verdict_join as join
+    from ..workflow import joining as join
 
     verdicts = [verdict for journal in journals for verdict in read_journal(journal)]
     judges = ratings_of(verdicts, join.placeholders_beside(journals))

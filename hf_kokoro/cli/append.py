@@ -12,12 +12,11 @@ import typer
 
 from ..errors import UsageError
 from .console import print_error, print_findings, print_json
-from .gate_options import Allow, Redact
-from .row_stamps import LICENSE_HELP, SOURCE_DATASET_HELP
+from .gate_options import LICENSE_HELP, SOURCE_DATASET_HELP, Allow, Redact
 
 if TYPE_CHECKING:
     from ..hub import AppendReport
-    from .growing import Growing
+    from ..workflow.growing import Growing
 
 
 def append(
@@ -79,8 +78,8 @@ def append(
     Example: hf-kokoro append rows.jsonl --to user/my-pairs --segment-bytes 8000000
     """
     from ..hub import append_rows
-    from .growing import Growing, appender, card_hook
-    from .watching import watch as follow
+    from ..workflow.growing import Growing, appender, card_hook
+    from ..workflow.watching import watch as follow
 
     hub: dict[str, Any] = {
         "segment_bytes": segment_bytes,

@@ -34,7 +34,7 @@ def bias(
     from ..judging import read_journal
     from ..judging.bias import measure_bias
     from ..miti.no_answers import NO_ANSWERS
-    from . import verdict_join as join
+    from ..workflow import joining as join
 
     verdicts = join.one_judge(read_journal(journal), judge_model, str(journal))
     _, chat = join.source_of_journal(journal, source)

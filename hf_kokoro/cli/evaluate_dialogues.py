@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import UsageError
+from ..workflow.progress import progress_bar
 from . import evaluate_runs as runs
 from .console import print_json, print_table
-from .progress import progress_bar
 
 if TYPE_CHECKING:
     from ..evaluation.dialogue_raters import DialogueRater

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import UsageError
+from ..workflow.progress import progress_bar
 from .config_options import config_options
-from .progress import progress_bar
 
 if TYPE_CHECKING:
     from ..evaluation.generate import PromptRow

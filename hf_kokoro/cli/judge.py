@@ -10,8 +10,7 @@ import typer
 
 from ..errors import KokoroError, UsageError
 from .console import print_json
-from .gate_options import Allow, Redact
-from .row_stamps import LICENSE_HELP, SOURCE_DATASET_HELP
+from .gate_options import LICENSE_HELP, SOURCE_DATASET_HELP, Allow, Redact
 
 
 def judge(
@@ -65,10 +64,10 @@ def judge(
     Example: hf-kokoro judge --source counsel_chat.csv --judge rule --journal verdicts.jsonl
     """
     from ..judging import Journal
-    from . import verdict_join as join
-    from .growing import while_judging
+    from ..workflow import joining as join
+    from ..workflow.growing import while_judging
+    from ..workflow.stamps import advice, stamp_of
     from .judge_runs import ClaudeSettings, print_estimate, print_reports, run_judges, stopped_at_once
-    from .row_stamps import advice, stamp_of
 
     _check_retry(retry or [])
     if (allow or redact) and append_to is None:

@@ -12,7 +12,7 @@ from .console import print_json, print_table
 
 if TYPE_CHECKING:
     from ..judging import Item, Journal, JudgeReport
-    from .growing import Growing
+    from ..workflow.growing import Growing
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def run_judges(
     from ..judging import score_items
     from ..judging.batch import score_in_batches
     from ..judging.batch_state import state_path
-    from .progress import progress_bar
+    from ..workflow.progress import progress_bar
 
     reports = []
     for judge in judges:
@@ -119,7 +119,7 @@ def print_reports(
     found: dict[str, Any], min_answers: int, reports: list[JudgeReport], growing: Growing | None = None
 ) -> None:
     """The run in words; the last lines say what is unscored and how to go on."""
-    from .verdict_join import say_not_used
+    from ..workflow.joining import say_not_used
 
     duplicates = f" ({found['duplicates']} given twice, judged once)" if found["duplicates"] else ""
     print(f"{found['source']}: {found['questions']} questions, {found['answers']} answers{duplicates}")

@@ -10,11 +10,11 @@ import typer
 
 from ..errors import SourceError, UsageError
 from .console import print_json
-from .row_stamps import LICENSE_HELP, SOURCE_DATASET_HELP
+from .gate_options import LICENSE_HELP, SOURCE_DATASET_HELP
 
 if TYPE_CHECKING:
-    from .row_stamps import Stamp
-    from .verdict_join import Joined
+    from ..workflow.joining import Joined
+    from ..workflow.stamps import Stamp
 
 
 def pair(
@@ -55,8 +55,8 @@ def pair(
     from ..judging import read_journal
     from ..miti.contract import row_line
     from ..miti.pairing import Options, make_rows
-    from . import verdict_join as join
-    from .row_stamps import stamp_of
+    from ..workflow import joining as join
+    from ..workflow.stamps import stamp_of
 
     _refuse_growing_file(out)
     _refuse_input(out, (journal, join.origin_path(journal), *(consensus or ())), "a file that these rows are made from")
@@ -94,9 +94,9 @@ def pair(
 
 
 def _print(report: Any, model: str, joined: Joined, stamp: Stamp, out: Path) -> None:
+    from ..workflow.joining import say_not_used
+    from ..workflow.stamps import advice
     from .console import print_table
-    from .row_stamps import advice
-    from .verdict_join import say_not_used
 
     print(f"{report.rows} rows by {report.strategy} from {report.with_rows} of {report.questions} questions")
     reasons = (

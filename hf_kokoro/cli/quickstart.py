@@ -28,7 +28,7 @@ def quickstart(
 
     Example: hf-kokoro quickstart --out quickstart-out
     """
-    from .main_job import run_main_job
+    from ..workflow.main_job import run_main_job
 
     _make_room(out)
     started = time.monotonic()

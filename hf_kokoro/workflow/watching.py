@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .console import print_error
-
 if TYPE_CHECKING:
     from ..corpora.counsel_chat import CounselChat
     from .growing import Growing
+
+logger = logging.getLogger(__name__)
 
 QUIET_LOOKS = 12
 """Looks at a watched journal without a new verdict after which fewer than `every` are appended too."""
@@ -25,7 +26,7 @@ def watch(
     None if it was interrupted before there was a journal. Raises JournalError, SourceError, UsageError.
     """
     from ..judging.journal import verdicts_behind
-    from . import verdict_join as join
+    from . import joining as join
 
     growing = None
     try:
@@ -48,10 +49,10 @@ def watch(
 
 def _wait_for(journal: Path, source: str | None, poll_seconds: float) -> None:
     """Until `judge` has made the journal and, unless it is given, noted the source beside it."""
-    from . import verdict_join as join
+    from . import joining as join
 
     if not journal.exists():
-        print_error(f"{journal}: not there yet; waiting for `hf-kokoro judge` to make it")
+        logger.warning("%s: not there yet; waiting for `hf-kokoro judge` to make it", journal)
     while not (journal.exists() and (source is not None or join.origin_path(journal).exists())):
         time.sleep(poll_seconds)
 

@@ -6,6 +6,7 @@ target passes over the rows that it has, so a flush may be repeated at any time.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from threading import Thread
@@ -14,14 +15,16 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from ..errors import KokoroError, UsageError
 from ..policy import ClaimError, GateError, PrivacyError
-from .console import print_error, print_findings
+from .findings import say_findings
 
 if TYPE_CHECKING:
     from ..corpora.counsel_chat import CounselChat
     from ..hub import AppendReport, ExtraFiles, Growth
     from ..hub.patience import Patience
     from ..judging import Verdict
-    from .row_stamps import Stamp
+    from .stamps import Stamp
+
+logger = logging.getLogger(__name__)
 
 _CARD_MARK = b"<!-- yours:"
 """What every card of `hf-kokoro card` has, and hardly any other: places for the owner's own text."""
@@ -127,12 +130,12 @@ class Growing:
         cls, journal: Path, chat: CounselChat, *, to: str, declared: tuple[str | None, str | None], **options: Any
     ) -> Self:
         """On a journal's source once it is read; `declared` are the rows' source_dataset and license, as for `pair`."""
-        from .row_stamps import advice, stamp_of
+        from .stamps import advice, stamp_of
 
         stamp = stamp_of(chat, *declared)
         refuse_unstated(to, stamp)
         if not stamp.stated:
-            print_error(advice(stamp))
+            logger.warning("%s", advice(stamp))
         return cls(journal, stamp, chat, **options)
 
     @property
@@ -155,7 +158,7 @@ class Growing:
     def read(self) -> int:
         """Take in the journal's new verdicts; how many there were of this judge."""
         from ..judging.journal import verdicts_behind
-        from . import verdict_join as join
+        from . import joining as join
 
         found, offset = verdicts_behind(self.journal, self._offset)
         mine = join.verdicts_of(found, self._judge_model)
@@ -197,7 +200,7 @@ class Growing:
     ) -> None:
         self.finish(interrupted=kind is not None)
         if kind is not None:
-            print_error(self.summary())
+            logger.warning("%s", self.summary())
 
     def summary(self) -> str:
         """What came of it, and how to go on if rows are still waiting."""
@@ -235,7 +238,7 @@ class Growing:
             if type(error) is not type(self.failure):
                 stopped = "stopped, the journal is not affected"
                 failed = "failed, the next append tries again"
-                print_error(f"appending {stopped if isinstance(error, GateError) else failed}: {_told(error)}")
+                logger.warning("appending %s: %s", stopped if isinstance(error, GateError) else failed, _told(error))
             self.failure = error
         else:
             self.failure = None
@@ -243,7 +246,7 @@ class Growing:
     def _pair(self) -> None:
         """Rows of the complete ones among the questions with new verdicts."""
         from ..miti.pairing import make_rows
-        from . import verdict_join as join
+        from . import joining as join
 
         if self._first is None:
             return
@@ -267,13 +270,13 @@ class Growing:
         self._appended(report)
         if report.findings and not self._noted:
             self._noted = True
-            print_findings(report.findings, self._allow)
+            say_findings(logger, report.findings, self._allow)
 
 
 def refuse_unstated(to: str, stamp: Stamp) -> None:
     """Raise ClaimError before anything is done for rows that would be stopped on their way to the Hub."""
     from ..hub import resolve_target
-    from .row_stamps import advice
+    from .stamps import advice
 
     if not stamp.stated and resolve_target(to).remote:
         raise ClaimError(f"nothing was done: {advice(stamp)}")
@@ -292,7 +295,7 @@ def while_judging(
 ) -> Growing:
     """For `judge --append-to`. Raises UsageError for several judges: a dataset's rows are one judge's."""
     from ..miti.contract import DATA_PATH
-    from . import verdict_join as join
+    from . import joining as join
 
     tags = [join.judge_tag(judge) for judge in judges]
     if len(tags) != 1:

@@ -67,7 +67,7 @@ def _load_corpora(out: Path) -> str:
 
 def _judge(folder: Folder) -> str:
     from ..judging import Journal, RuleJudge, score_items
-    from . import verdict_join as join
+    from . import joining as join
 
     source = str(SAMPLES / "counsel_chat.csv")
     chat = join.load_source(source)
@@ -83,8 +83,8 @@ def _pair(folder: Folder) -> tuple[list[list[dict[str, Any]]], str]:
     from ..judging import RuleJudge, read_journal
     from ..miti.contract import row_line
     from ..miti.pairing import Options, make_rows
-    from . import verdict_join as join
-    from .row_stamps import stamp_of
+    from . import joining as join
+    from .stamps import stamp_of
 
     verdicts = join.one_judge(read_journal(folder.journal), RuleJudge().judge_model, str(folder.journal))
     _, chat = join.source_of_journal(folder.journal, None)

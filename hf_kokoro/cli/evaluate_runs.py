@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import UsageError
-from ..workflow.progress import progress_bar
+from ..workflow.progress import shown
 from .config_options import config_options
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class ModelRun:
             seed=self.seed,
             four_bit=self.four_bit,
         )
-        with progress_bar("writing") as progress:
+        with shown(None, "writing") as progress:
             done = generate_predictions(
                 rows, self.out, settings, batch_size=self.batch_size, progress=lambda count: progress(count, 0)
             )

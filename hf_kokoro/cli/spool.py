@@ -82,7 +82,7 @@ def send(
 
     from ..errors import UsageError
     from ..hub import AppendReport, SendError, send_spooled
-    from ..workflow.growing import card_hook
+    from ..workflow.appending import card_hook
     from .append import print_report
 
     if ids and len(folders) > 1:

@@ -7,10 +7,11 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..core.reports import Report
 from ..errors import SourceError, UsageError
 from .adapters import StepZeroCheck, adapter_base
 from .checkpoints import find_checkpoint
@@ -39,7 +40,7 @@ DEFAULT_CONFIGS = {
 
 
 @dataclass(frozen=True)
-class TrainReport:
+class TrainReport(Report):
     """What a run did. Losses and metrics are the trainer's own; `before` is measured ahead of step 1."""
 
     method: str
@@ -62,7 +63,7 @@ class TrainReport:
     preflight: dict[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        return self.as_dict()
 
 
 def run_recipe(

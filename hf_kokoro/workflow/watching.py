@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from ..miti.contract import DATA_PATH
+from . import joining as join
+from .appending import appender
+from .growing import Growing, GrowReport
 
 if TYPE_CHECKING:
-    from ..corpora.counsel_chat import CounselChat
-    from .growing import Growing
+    from ..hub import AppendReport
 
 logger = logging.getLogger(__name__)
 
@@ -18,39 +23,67 @@ QUIET_LOOKS = 12
 """Looks at a watched journal without a new verdict after which fewer than `every` are appended too."""
 
 
-def watch(
-    journal: Path, source: str | None, make: Callable[[CounselChat], Growing], poll_seconds: float, once: bool
-) -> Growing | None:
-    """Follow a journal that another process writes, until Ctrl-C or, with `once`, for one look.
+def grow(
+    journal: str | PathLike[str],
+    to: str,
+    path: str = DATA_PATH,
+    *,
+    source: str | None = None,
+    once: bool = False,
+    every: int = 50,
+    poll_seconds: float = 5.0,
+    judge_model: str | None = None,
+    min_answers: int = 3,
+    source_dataset: str | None = None,
+    license_name: str | None = None,
+    card: bool | None = None,
+    allow: Sequence[str] = (),
+    appended: Callable[[AppendReport], None] = lambda report: None,
+    **options: Any,
+) -> GrowReport:
+    """Make rows of the complete questions of a journal that another process writes, and append them to `to`.
 
-    None if it was interrupted before there was a journal. Raises JournalError, SourceError, UsageError.
+    Best against worst, as `pair` makes them: after every so many verdicts, after a minute without one, and on
+    Ctrl-C, which ends it; with `once` it ends after one look. `appended` is called after each append; `options` are
+    those of `append_rows`: `branch`, `private`, `redact`, `segment_bytes`, `message`, `spool`. A target that can't be
+    reached is tried again, and said in the report's `failure`.
+
+    Raises JournalError, SourceError, UsageError, ForeignData, ClaimError.
     """
     from ..judging.journal import verdicts_behind
-    from . import joining as join
 
-    growing = None
+    book, growing = Path(journal), None
     try:
         if once:
-            verdicts_behind(journal, 0)
+            verdicts_behind(book, 0)
         else:
-            _wait_for(journal, source, poll_seconds)
-        growing = make(join.source_of_journal(journal, source)[1])
+            _wait_for(book, source, poll_seconds)
+        growing = Growing.on(
+            book,
+            join.source_of_journal(book, source)[1],
+            to=to,
+            declared=(source_dataset, license_name),
+            append=appender(to, path, card, allow=tuple(allow), **options),
+            judge_model=judge_model,
+            min_answers=min_answers,
+            every=every,
+            appended=appended,
+            allow=allow,
+        )
         if not once:
             _follow(growing, poll_seconds)
     except KeyboardInterrupt:
         if growing is None:
-            return None
+            return GrowReport(began=False)
         growing.finish(interrupted=True)
     else:
         growing.read()
         growing.finish()
-    return growing
+    return growing.report()
 
 
 def _wait_for(journal: Path, source: str | None, poll_seconds: float) -> None:
     """Until `judge` has made the journal and, unless it is given, noted the source beside it."""
-    from . import joining as join
-
     if not journal.exists():
         logger.warning("%s: not there yet; waiting for `hf-kokoro judge` to make it", journal)
     while not (journal.exists() and (source is not None or join.origin_path(journal).exists())):

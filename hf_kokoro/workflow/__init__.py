@@ -9,37 +9,98 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ..cards import CardReport, PublishReport
+    from ..core.reports import Report
+    from ..corpora.exports import ExportReport
+    from ..corpora.leaks import LeakReport
+    from ..hub import AppendReport, AuditReport, audit
+    from ..training.runner import TrainReport
     from .appending import append_rows
+    from .building import BuildReport, StatsReport, build, export, leaks, stats
+    from .comparing import AgreeReport, BiasRun, agree, bias
+    from .describing import BuiltCardReport, card, publish
     from .growing import GrowReport
     from .judging import JudgeRun, judge
+    from .main_job import QuickstartReport, quickstart
     from .pairing import PairRun, pair
+    from .training import train
     from .watching import grow
 
 _EXPORTS = {
-    "GrowReport": "growing",
-    "JudgeRun": "judging",
-    "PairRun": "pairing",
-    "append_rows": "appending",
-    "grow": "watching",
-    "judge": "judging",
-    "pair": "pairing",
+    "AgreeReport": ".comparing",
+    "AppendReport": "..hub",
+    "AuditReport": "..hub",
+    "BiasRun": ".comparing",
+    "BuildReport": ".building",
+    "BuiltCardReport": ".describing",
+    "CardReport": "..cards",
+    "ExportReport": "..corpora.exports",
+    "GrowReport": ".growing",
+    "JudgeRun": ".judging",
+    "LeakReport": "..corpora.leaks",
+    "PairRun": ".pairing",
+    "PublishReport": "..cards",
+    "QuickstartReport": ".main_job",
+    "Report": "..core.reports",
+    "StatsReport": ".building",
+    "TrainReport": "..training.runner",
+    "agree": ".comparing",
+    "append_rows": ".appending",
+    "audit": "..hub",
+    "bias": ".comparing",
+    "build": ".building",
+    "card": ".describing",
+    "export": ".building",
+    "grow": ".watching",
+    "judge": ".judging",
+    "leaks": ".building",
+    "pair": ".pairing",
+    "publish": ".describing",
+    "quickstart": ".main_job",
+    "stats": ".building",
+    "train": ".training",
 }
 
 __all__ = [
+    "AgreeReport",
+    "AppendReport",
+    "AuditReport",
+    "BiasRun",
+    "BuildReport",
+    "BuiltCardReport",
+    "CardReport",
+    "ExportReport",
     "GrowReport",
     "JudgeRun",
+    "LeakReport",
     "PairRun",
+    "PublishReport",
+    "QuickstartReport",
+    "Report",
+    "StatsReport",
+    "TrainReport",
+    "agree",
     "append_rows",
+    "audit",
+    "bias",
+    "build",
+    "card",
+    "export",
     "grow",
     "judge",
+    "leaks",
     "pair",
+    "publish",
+    "quickstart",
+    "stats",
+    "train",
 ]
 
 
 def __getattr__(name: str) -> Any:
     if name not in _EXPORTS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f".{_EXPORTS[name]}", __name__), name)
+    value = getattr(import_module(_EXPORTS[name], __name__), name)
     globals()[name] = value
     return value
 

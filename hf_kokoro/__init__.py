@@ -15,7 +15,8 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from .corpora import BUILDERS, load_dataset
     from .errors import KokoroError
-    from .hub import AppendReport, AuditReport, append_rows, audit
+    from .hub import AppendReport, AuditReport, audit
+    from .workflow import append_rows
 
 _EXPORTS = {
     "BUILDERS": "corpora",
@@ -23,7 +24,7 @@ _EXPORTS = {
     "KokoroError": "errors",
     "AppendReport": "hub",
     "AuditReport": "hub",
-    "append_rows": "hub",
+    "append_rows": "workflow",
     "audit": "hub",
 }
 

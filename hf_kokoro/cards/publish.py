@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 import pyarrow.parquet as pq
 
+from ..core.reports import Report
 from ..core.series import Series
 from ..errors import UsageError
 from ..hub import Growth, append_rows, resolve_target
@@ -55,7 +56,7 @@ class PublishOptions:
 
 
 @dataclass(frozen=True)
-class PublishReport:
+class PublishReport(Report):
     """What was sent (or would be, in a dry run). `files` maps paths in the repo to bytes."""
 
     target: str

@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ..core.jsonl import CHUNK, iter_lines
+from ..core.reports import Report
 from ..core.series import Series
 from ..errors import UsageError
 from ..hub import Growth, LocalTarget, Target, resolve_target
@@ -35,7 +36,7 @@ _OURS = Ours.growing(Series(DATA_PATH), DATA_PATH, also=(PAIRS_PATH, UNPAIRED_PA
 
 
 @dataclass(frozen=True)
-class CardReport:
+class CardReport(Report):
     """What a card was made of: `files` maps paths in the target to bytes, `changed` are those that differ."""
 
     target: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -21,11 +20,11 @@ def audit(
 
     Example: hf-kokoro audit ./my-dataset
     """
-    from ..hub import audit as run_audit
+    from ..workflow import audit as run_audit
 
     report = run_audit(target, path)
     if json_:
-        print_json(asdict(report))
+        print_json(report.as_dict())
     else:
         rows = [
             (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -15,13 +16,27 @@ def print_error(message: str) -> None:
 
 def print_findings(findings: Iterable[str], allow: Iterable[str]) -> None:
     """Say what may point to people and stays in the rows: what was allowed, and what `publish` will ask about."""
-    kinds = set(allow)
-    unasked = [line for line in findings if line.partition(":")[0] not in kinds]
-    for line in findings:
-        if line not in unasked:
-            print(f"  allowed: {line}", file=sys.stderr)
-    if unasked:
-        print(f"note: texts may point to people: {'; '.join(unasked)}; `publish` will ask", file=sys.stderr)
+    from ..workflow.findings import finding_lines
+
+    for line in finding_lines(findings, allow):
+        print(line, file=sys.stderr)
+
+
+class StderrHandler(logging.Handler):
+    """What the package logs, said on stderr as the verbs say their own."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if getattr(record, "plain", False):
+            print(record.getMessage(), file=sys.stderr)
+        else:
+            print_error(record.getMessage())
+
+
+def show_logs() -> None:
+    """Print what `hf_kokoro.workflow` logs to stderr, from now on and once."""
+    logger = logging.getLogger("hf_kokoro.workflow")
+    if not any(isinstance(handler, StderrHandler) for handler in logger.handlers):
+        logger.addHandler(StderrHandler())
 
 
 def print_json(report: Any) -> None:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import UsageError
+from ..workflow.progress import shown
 from . import evaluate_runs as runs
 from .console import print_json, print_table
-from .progress import progress_bar
 
 if TYPE_CHECKING:
     from ..evaluation.dialogue_raters import DialogueRater
@@ -68,7 +68,7 @@ def dialogues(
         run = runs.ModelRun(model or "", out, batch_size, max_new_tokens, None, 0.0, four_bit, seed)
         predictions = run.write(_prompts(source, pairs, seed))
     generated = read_generated(predictions or out)
-    with progress_bar(rater.judge_model) as progress:
+    with shown(None, rater.judge_model) as progress:
         report = rate_dialogues(generated, rater, out / RATINGS_FILE, retry=retry or (), progress=progress)
     runs.keep_report(out, report.to_dict())
     if json_:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import UsageError
+from ..workflow.progress import shown
 from . import evaluate_runs as runs
 from .console import print_json, print_table
-from .progress import progress_bar
 
 if TYPE_CHECKING:
     from ..evaluation.generation import SystemCounts
@@ -111,7 +111,7 @@ def _counted(
 
     systems = []
     for number, (name, stream) in enumerate(streams):
-        with progress_bar(name) as progress, _per_sample(out, number) as keep:
+        with shown(None, name) as progress, _per_sample(out, number) as keep:
             draw = partial(_draw, progress)
             systems.append(count_system(stream, tokenizer, normalize, workers=workers, on_sample=keep, progress=draw))
     return systems

@@ -12,8 +12,8 @@ import typer
 
 from ..core.atomic import write_atomically
 from ..errors import UsageError
+from ..workflow.progress import shown
 from .config_options import config_options
-from .progress import progress_bar
 
 if TYPE_CHECKING:
     from ..evaluation.generate import PromptRow
@@ -65,7 +65,7 @@ class ModelRun:
             seed=self.seed,
             four_bit=self.four_bit,
         )
-        with progress_bar("writing") as progress:
+        with shown(None, "writing") as progress:
             done = generate_predictions(
                 rows, self.out, settings, batch_size=self.batch_size, progress=lambda count: progress(count, 0)
             )

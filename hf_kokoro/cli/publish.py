@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -36,21 +35,21 @@ def publish(
 
     Example: hf-kokoro publish ./my-dataset --to me/my-dataset --allow url
     """
-    from ..cards import PublishOptions
-    from ..cards import publish as send
+    from ..workflow import publish as run
 
-    options = PublishOptions(
+    report = run(
+        folder,
+        to,
         public=public,
         private=private,
         holds_licence=i_hold_the_licence,
-        allow=tuple(allow or ()),
+        allow=allow or (),
         redact=redact,
         figures=figures,
         dry_run=dry_run,
     )
-    report = send(folder, to, options)
     if json_:
-        print_json(asdict(report))
+        print_json(report.as_dict())
         return
     if report.files:
         print(f"{'would publish' if dry_run else 'published'} {folder} to {report.target} (licence {report.licence})")

@@ -82,8 +82,8 @@ def send(
 
     from ..errors import UsageError
     from ..hub import AppendReport, SendError, send_spooled
+    from ..workflow.appending import card_hook
     from .append import print_report
-    from .growing import card_hook
 
     if ids and len(folders) > 1:
         raise UsageError(f"--entry: got {len(folders)} folders; give the one that holds it")

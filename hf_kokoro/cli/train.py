@@ -104,19 +104,11 @@ def merge(
 
 
 def _run(method: str, config: str, arguments: list[str], as_json: bool) -> None:
-    try:
-        from ..training.overrides import parse_overrides
-        from ..training.recipe import load_recipe
-        from ..training.runner import run_recipe
+    from ..training.overrides import parse_overrides
+    from ..workflow import train
 
-        recipe = load_recipe(config, parse_overrides(arguments), method)
-        report = run_recipe(recipe, on_preflight=None if as_json else print_preflight).to_dict()
-    except ModuleNotFoundError as error:
-        from ..errors import MissingExtraError
-
-        if error.name in ("torch", "transformers", "trl", "peft", "accelerate"):
-            raise MissingExtraError(str(error.name), "train", "hf-kokoro train") from error
-        raise
+    on_preflight = None if as_json else print_preflight
+    report = train(config, parse_overrides(arguments), method=method, on_preflight=on_preflight).as_dict()
     if as_json:
         print_json(report)
     else:

@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 
+from ..core.reports import Report
 from ..core.suggest import allowed
 from ..errors import UsageError
 from .conversations import Alternation, Conversation, Message, conversations, kind_of
@@ -21,7 +22,7 @@ REPORT_FILE = "export_report.json"
 
 
 @dataclass(frozen=True)
-class ExportReport:
+class ExportReport(Report):
     """What was written: `files` maps names to bytes, `splits` to the counts of each split."""
 
     to: str

@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
+from ..core.reports import Report
 from ..core.suggest import allowed
 from ..errors import UsageError
 from .kokorochat.kokorochat import KokoroChat
@@ -56,7 +57,7 @@ class Sizes:
 
 
 @dataclass(frozen=True)
-class LeakReport:
+class LeakReport(Report):
     """`chosen` is the split that was asked for; `alternatives` are the disjoint ones."""
 
     dataset: str
@@ -65,10 +66,6 @@ class LeakReport:
     shared: list[Shared]
     concentration: dict[str, float] = field(default_factory=dict)
     alternatives: list[Sizes] = field(default_factory=list)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
-        return asdict(self)
 
 
 def find_leaks(

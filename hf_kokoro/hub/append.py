@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 
+from ..core.reports import Report
 from ..core.series import Series
 from ..miti.contract import DATA_PATH
 from ..policy import Gate
@@ -28,7 +29,7 @@ from .target import Commit, Ours, Snapshot, Target
 
 
 @dataclass(frozen=True)
-class AppendReport:
+class AppendReport(Report):
     """What an append did.
 
     `revision` is the target's newest revision after it ("" if there is none). `duplicates` counts rows that

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from os import PathLike
 
+from ..core.reports import Report
 from ..core.series import Series
 from ..errors import FAULTS_SHOWN, Fault, Faults
 from ..miti.contract import DATA_PATH
@@ -40,7 +41,7 @@ class RevisionReport:
 
 
 @dataclass(frozen=True)
-class AuditReport:
+class AuditReport(Report):
     """The verdict.
 
     `ok` if every revision only grew, every row is valid and unique and every card's counts are right. `faults`

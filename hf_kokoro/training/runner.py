@@ -8,10 +8,11 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..core.reports import Report
 from ..corpora import BUILDERS, load_dataset
 from ..errors import SourceError, UsageError
 from .adapters import StepZeroCheck, adapter_base
@@ -34,7 +35,7 @@ from .speed import completion_only_scoring
 
 
 @dataclass(frozen=True)
-class TrainReport:
+class TrainReport(Report):
     """What a run did. Losses and metrics are the trainer's own; `before` is measured ahead of step 1."""
 
     method: str
@@ -57,7 +58,7 @@ class TrainReport:
     preflight: dict[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        return self.as_dict()
 
 
 def run_recipe(

@@ -11,9 +11,6 @@ from ..errors import UsageError, describe
 if TYPE_CHECKING:
     from ..corpora.counsel_chat import CounselChat
 
-SOURCE_DATASET_HELP = "Rows' source_dataset, for a table of your own (upstream's is known by its bytes)."
-LICENSE_HELP = "Rows' license, for a table of your own: MIT."
-
 
 class Stamp(NamedTuple):
     """The values of `source_dataset` and `license` in rows."""

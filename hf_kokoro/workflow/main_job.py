@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from ..core.reports import Report
+from ..errors import UsageError
+
+MARKER = ".hf-kokoro-quickstart"
 SAMPLES = Path(__file__).resolve().parent.parent / "samples"
 Say = Callable[[str], None]
 
@@ -30,8 +37,26 @@ class Folder:
         return self.root / "model"
 
 
-def run_main_job(out: Path, steps: int, say: Say) -> dict[str, Any]:
-    """Run every stage once into `out`; return the summary as plain data. `say` is told each step as it is done."""
+@dataclass(frozen=True)
+class QuickstartReport(Report):
+    """What was made (name, place, what it is), and held-out accuracies before and after training."""
+
+    made: list[tuple[str, str, str]]
+    held_out: dict[str, tuple[float, float]]
+    test_pairs: int
+    steps: int
+    seconds: float
+
+
+def quickstart(
+    out: str | PathLike[str] = "quickstart-out", steps: int = 30, say: Say = lambda line: None
+) -> QuickstartReport:
+    """Run every stage once, offline, on the bundled sample, into `out`; `say` is told each step as it is done.
+
+    The folder of an earlier quickstart is made anew. Raises UsageError for a folder that holds anything else.
+    """
+    out, started = Path(out), time.monotonic()
+    _make_room(out)
     folder = Folder(out)
     made: list[tuple[str, str, str]] = []
 
@@ -52,7 +77,18 @@ def run_main_job(out: Path, steps: int, say: Say) -> dict[str, Any]:
     losses = f"loss {report['first_loss']:.3f} to {report['last_loss']:.3f}"
     done("model", folder.model, f"{report['steps']} DPO steps on {report['train_rows']} pairs, {losses}")
     held_out = _held_out(folder, pairs["test"], report["base_model"])
-    return {"made": made, "held_out": held_out, "test_pairs": len(pairs["test"]), "steps": report["steps"]}
+    seconds = round(time.monotonic() - started, 1)
+    return QuickstartReport(made, held_out, len(pairs["test"]), report["steps"], seconds)
+
+
+def _make_room(out: Path) -> None:
+    """Start from an empty folder, but never clear one that an earlier quickstart did not make."""
+    if out.exists() and any(out.iterdir()):
+        if not (out / MARKER).exists():
+            raise UsageError(f"--out {out}: not empty, and not made by an earlier quickstart; give another folder")
+        shutil.rmtree(out)
+    out.mkdir(parents=True, exist_ok=True)
+    (out / MARKER).touch()
 
 
 def _load_corpora(out: Path) -> str:
@@ -67,7 +103,7 @@ def _load_corpora(out: Path) -> str:
 
 def _judge(folder: Folder) -> str:
     from ..judging import Journal, RuleJudge, score_items
-    from . import verdict_join as join
+    from . import joining as join
 
     source = str(SAMPLES / "counsel_chat.csv")
     chat = join.load_source(source)
@@ -83,8 +119,8 @@ def _pair(folder: Folder) -> tuple[list[list[dict[str, Any]]], str]:
     from ..judging import RuleJudge, read_journal
     from ..miti.contract import row_line
     from ..miti.pairing import Options, make_rows
-    from . import verdict_join as join
-    from .row_stamps import stamp_of
+    from . import joining as join
+    from .stamps import stamp_of
 
     verdicts = join.one_judge(read_journal(folder.journal), RuleJudge().judge_model, str(folder.journal))
     _, chat = join.source_of_journal(folder.journal, None)

@@ -6,82 +6,50 @@ target passes over the rows that it has, so a flush may be repeated at any time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from ..errors import KokoroError, UsageError
+from ..core.reports import Report
+from ..errors import KokoroError
 from ..policy import ClaimError, GateError, PrivacyError
-from .console import print_error, print_findings
+from .appending import Append, Row
+from .findings import say_findings
 
 if TYPE_CHECKING:
     from ..corpora.counsel_chat import CounselChat
-    from ..hub import AppendReport, ExtraFiles, Growth
+    from ..hub import AppendReport
     from ..hub.patience import Patience
     from ..judging import Verdict
-    from .row_stamps import Stamp
+    from .stamps import Stamp
 
-_CARD_MARK = b"<!-- yours:"
-"""What every card of `hf-kokoro card` has, and hardly any other: places for the owner's own text."""
-
-Row = Mapping[str, Any]
+logger = logging.getLogger(__name__)
 
 
-class Append(Protocol):
-    """`append_rows` with everything settled but the rows and how long to try."""
+@dataclass(frozen=True)
+class GrowReport(Report):
+    """What was appended while somebody judged; `waiting` rows are not in the target, for the reason of `failure`."""
 
-    def __call__(self, rows: list[Row], *, patience: Patience | None) -> AppendReport: ...
+    added: int = 0
+    appends: int = 0
+    waiting: int = 0
+    target: str | None = None
+    rows_total: int | None = None
+    revision: str | None = None
+    failure: str | None = None
+    summary: str = "nothing to append: there was no journal yet"
+    """All of it in a line or two, and how to go on."""
+    began: bool = True
+    """False if it was interrupted before there was a journal."""
 
-
-def appender(to: str, path: str, card: bool | None = None, **options: Any) -> Append:
-    """Appends to `to`, the card renewed in the same commit.
-
-    Raises UsageError now for what can't be meant, and ForeignData if it holds another dataset; what else may be wrong
-    with it (it may be out of reach for a while) is said by the appends.
-    """
-    from ..hub import append_rows, resolve_target
-    from ..hub.errors import ForeignData, TargetError
-    from ..hub.resolve import HubOptions
-    from ..policy.gate import check_kinds
-
-    check_kinds(options.get("allow", ()))
-    place = resolve_target(to, HubOptions(options.get("branch"), private=options.get("private", True)))
-    try:
-        append_rows(place, [], path, dry_run=True)
-    except ForeignData:
-        raise
-    except TargetError:
-        pass
-    hook = card_hook(to, path, card)
-
-    def append(rows: list[Row], *, patience: Patience | None) -> AppendReport:
-        return append_rows(to, rows, path, extra_operations=hook, patience=patience, **options)
-
-    return append
-
-
-def card_hook(to: str, path: str, wanted: bool | None) -> ExtraFiles | None:
-    """Renews card, derived configs and figures together with the rows, so that they never say old numbers."""
-    from importlib.util import find_spec
-
-    from ..cards import card_files
-    from ..hub import resolve_target
-    from ..miti.contract import DATA_PATH
-
-    if wanted is False or (wanted is None and path != DATA_PATH):
-        return None
-    repo = getattr(resolve_target(to), "repo_id", None)
-
-    def files(growth: Growth) -> Mapping[str, bytes]:
-        card = growth.card or b""
-        if wanted is None and _CARD_MARK not in card:
-            return {}
-        figures = find_spec("matplotlib") is not None and (wanted is True or b"assets/" in card)
-        return card_files(growth, repo=repo, figures=figures) if repo else card_files(growth, figures=figures)
-
-    return files
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data, as `--json` prints it."""
+        names = ("added", "appends", "waiting", "target", "rows_total", "revision", "failure")
+        return {name: getattr(self, name) for name in (names if self.began else names[:2])}
 
 
 class Growing:
@@ -127,12 +95,12 @@ class Growing:
         cls, journal: Path, chat: CounselChat, *, to: str, declared: tuple[str | None, str | None], **options: Any
     ) -> Self:
         """On a journal's source once it is read; `declared` are the rows' source_dataset and license, as for `pair`."""
-        from .row_stamps import advice, stamp_of
+        from .stamps import advice, stamp_of
 
         stamp = stamp_of(chat, *declared)
         refuse_unstated(to, stamp)
         if not stamp.stated:
-            print_error(advice(stamp))
+            logger.warning("%s", advice(stamp))
         return cls(journal, stamp, chat, **options)
 
     @property
@@ -155,7 +123,7 @@ class Growing:
     def read(self) -> int:
         """Take in the journal's new verdicts; how many there were of this judge."""
         from ..judging.journal import verdicts_behind
-        from . import verdict_join as join
+        from . import joining as join
 
         found, offset = verdicts_behind(self.journal, self._offset)
         mine = join.verdicts_of(found, self._judge_model)
@@ -197,7 +165,7 @@ class Growing:
     ) -> None:
         self.finish(interrupted=kind is not None)
         if kind is not None:
-            print_error(self.summary())
+            logger.warning("%s", self.summary())
 
     def summary(self) -> str:
         """What came of it, and how to go on if rows are still waiting."""
@@ -211,18 +179,19 @@ class Growing:
             return f"nothing written: no new rows; {state}"
         return f"added {self.added} rows in {self.appends} append{'s' if self.appends != 1 else ''}; {state}"
 
-    def as_dict(self) -> dict[str, Any]:
-        """For `--json`."""
+    def report(self) -> GrowReport:
+        """What came of it, as it stands now."""
         last = self.last
-        return {
-            "added": self.added,
-            "appends": self.appends,
-            "waiting": self.waiting,
-            "target": last.target if last else None,
-            "rows_total": last.rows_total if last else None,
-            "revision": last.revision if last else None,
-            "failure": None if self.failure is None else str(self.failure),
-        }
+        return GrowReport(
+            self.added,
+            self.appends,
+            self.waiting,
+            last.target if last else None,
+            last.rows_total if last else None,
+            last.revision if last else None,
+            None if self.failure is None else str(self.failure),
+            self.summary(),
+        )
 
     def _flush(self, patience: Patience) -> None:
         try:
@@ -235,7 +204,7 @@ class Growing:
             if type(error) is not type(self.failure):
                 stopped = "stopped, the journal is not affected"
                 failed = "failed, the next append tries again"
-                print_error(f"appending {stopped if isinstance(error, GateError) else failed}: {_told(error)}")
+                logger.warning("appending %s: %s", stopped if isinstance(error, GateError) else failed, _told(error))
             self.failure = error
         else:
             self.failure = None
@@ -243,7 +212,7 @@ class Growing:
     def _pair(self) -> None:
         """Rows of the complete ones among the questions with new verdicts."""
         from ..miti.pairing import make_rows
-        from . import verdict_join as join
+        from . import joining as join
 
         if self._first is None:
             return
@@ -267,47 +236,16 @@ class Growing:
         self._appended(report)
         if report.findings and not self._noted:
             self._noted = True
-            print_findings(report.findings, self._allow)
+            say_findings(logger, report.findings, self._allow)
 
 
 def refuse_unstated(to: str, stamp: Stamp) -> None:
     """Raise ClaimError before anything is done for rows that would be stopped on their way to the Hub."""
     from ..hub import resolve_target
-    from .row_stamps import advice
+    from .stamps import advice
 
     if not stamp.stated and resolve_target(to).remote:
         raise ClaimError(f"nothing was done: {advice(stamp)}")
-
-
-def while_judging(
-    journal: Path,
-    stamp: Stamp,
-    chat: CounselChat,
-    judges: Iterable[Any],
-    min_answers: int,
-    to: str,
-    every: int,
-    allow: Sequence[str] = (),
-    redact: bool = False,
-) -> Growing:
-    """For `judge --append-to`. Raises UsageError for several judges: a dataset's rows are one judge's."""
-    from ..miti.contract import DATA_PATH
-    from . import verdict_join as join
-
-    tags = [join.judge_tag(judge) for judge in judges]
-    if len(tags) != 1:
-        raise UsageError(f"--append-to: got {len(tags)} judges ({', '.join(tags)}); allowed: one, and another run each")
-    refuse_unstated(to, stamp)
-    return Growing(
-        journal,
-        stamp,
-        chat,
-        appender(to, DATA_PATH, allow=allow, redact=redact),
-        judge_model=tags[0],
-        min_answers=min_answers,
-        every=every,
-        allow=allow,
-    )
 
 
 def _told(error: Exception) -> str:

@@ -20,8 +20,8 @@ from filelock import FileLock, Timeout
 from ..core.atomic import make_folders, sync_folder, write_atomically
 from ..errors import SourceError, UsageError
 from ..miti.contract import row_id
-from .batch import NewRow
 from .lines import parse_object
+from .rows import NewRow
 
 
 @dataclass

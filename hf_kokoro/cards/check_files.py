@@ -14,7 +14,7 @@ from datasets.info import DatasetInfosDict
 from huggingface_hub import DatasetCardData
 
 from ..core.jsonl import iter_lines
-from ..hub.card_counts import matches, split_counts
+from ..hub.card import matches, split_counts
 from .check import Problem, card_problems
 from .front_matter import split_card
 

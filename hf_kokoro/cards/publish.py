@@ -15,7 +15,7 @@ from ..core.reports import Report
 from ..core.series import Series
 from ..errors import UsageError
 from ..hub import Growth, append_rows, resolve_target
-from ..hub.card_counts import matches
+from ..hub.card import matches
 from ..hub.resolve import HubOptions
 from ..hub.target import CARD_PATH, Ours, Put, Target
 from ..miti.contract import DATA_PATH

@@ -11,14 +11,14 @@ from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ..core.jsonl import CHUNK, iter_lines
+from ..core.jsonl import iter_lines
 from ..core.reports import Report
 from ..core.series import Series
 from ..errors import UsageError
 from ..hub import Growth, LocalTarget, Target, resolve_target
-from ..hub.card_stamp import data_stamp
+from ..hub.card import data_stamp
+from ..hub.files import content_matches, file_chunks, file_matches
 from ..hub.remote import HubTarget
-from ..hub.staging import content_matches, file_matches
 from ..hub.target import CARD_PATH, FileInfo, Ours, Put, Snapshot
 from ..miti.contract import DATA_PATH, LICENSE, NOT_STATED
 from ..policy.licences import LicenceError, is_restricted, named, row_licences
@@ -206,6 +206,4 @@ def read_lines(parts: Parts) -> Iterator[tuple[str, bytes]]:
 
 def _chunks(parts: Parts) -> Iterator[bytes]:
     for piece in chain.from_iterable(parts.values()):
-        with io.BytesIO(piece) if isinstance(piece, bytes) else piece.open("rb") as stream:
-            while chunk := stream.read(CHUNK):
-                yield chunk
+        yield from [piece] if isinstance(piece, bytes) else file_chunks(piece)

@@ -17,15 +17,13 @@ from ..core.reports import Report
 from ..core.series import Series
 from ..miti.contract import DATA_PATH
 from ..policy import Gate
-from .batch import NewRow, Rows, read_batch, refuse_if_faulty, write_rejects
 from .errors import AppendFailed, OutcomeUnknown, RateLimited, TargetError, VerifyError
-from .growth import ExtraFiles
 from .patience import Patience, Tries
-from .plan import Plan, plan_append
-from .preview import describe_changes
+from .plan import Plan, describe_changes, plan_append
 from .resolve import HubOptions, resolve_target
+from .rows import NewRow, Rows, read_batch, refuse_if_faulty, write_rejects
 from .spool import Spool
-from .target import Commit, Ours, Snapshot, Target
+from .target import Commit, ExtraFiles, Ours, Snapshot, Target
 
 
 @dataclass(frozen=True)

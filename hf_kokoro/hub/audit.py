@@ -7,7 +7,8 @@ name the first one that broke.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import closing
 from dataclasses import dataclass
 from os import PathLike
 
@@ -15,12 +16,14 @@ from ..core.reports import Report
 from ..core.series import Series
 from ..errors import FAULTS_SHOWN, Fault, Faults
 from ..miti.contract import DATA_PATH
-from .card_check import check_cards
+from .card import SplitCount, split_counts
 from .errors import HistoryError, TargetError
 from .prove import FileProof, prove_file
 from .resolve import resolve_target
-from .rows_check import RowCheck
-from .target import Revision, Target
+from .rows import RowCheck
+from .target import CARD_PATH, FileInfo, Revision, Target
+
+_RENEW = "`hf-kokoro card` writes it anew"
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,7 @@ def audit(target: str | PathLike[str] | Target, path: str = DATA_PATH) -> AuditR
     check = RowCheck()
     proofs = {name: prove_file(place, name, revisions, check, faults=history, row_faults=rows) for name in names}
     rows.extend(check.duplicate_faults())
-    wrong_cards = check_cards(place, series, revisions, proofs, cards)
+    wrong_cards = _check_cards(place, series, revisions, proofs, cards)
     table = _table(revisions, proofs, wrong_cards)
     kept = [*history, *rows, *cards][:FAULTS_SHOWN]
     count = history.count + rows.count + cards.count
@@ -100,3 +103,50 @@ def _table(
         table.append(RevisionReport(revision.id, revision.time, revision.author, added, rows, size, ok))
         before = rows
     return table
+
+
+def _check_cards(
+    target: Target, series: Series, revisions: Sequence[Revision], proofs: Mapping[str, FileProof], faults: Faults
+) -> set[int]:
+    """Numbers of the revisions whose card states a wrong number of rows; a card that stays is read once."""
+    wrong: set[int] = set()
+    read: dict[FileInfo, list[SplitCount]] = {}
+    for number, revision in enumerate(revisions):
+        info = revision.files.get(CARD_PATH)
+        if info is None:
+            continue
+        if info not in read:
+            with closing(target.open(revision, CARD_PATH)) as stream:
+                read[info] = split_counts(stream.read())
+        for fault in _card_faults(read[info], series, number, revision, proofs):
+            faults.add(fault)
+            wrong.add(number)
+    return wrong
+
+
+def _card_faults(
+    counts: Sequence[SplitCount],
+    series: Series,
+    number: int,
+    revision: Revision,
+    proofs: Mapping[str, FileProof],
+) -> Iterator[Fault]:
+    where = f"revision {revision.id[:12]}"
+    for count in counts:
+        if strays := [path for path in revision.strays if count.only_of(series) and count.takes(path)]:
+            what = f"{CARD_PATH} data_files {count.config}/{count.split}"
+            yield Fault(
+                where, what, f"patterns that take in {', '.join(strays)}", f"{', '.join(series.patterns)}", _RENEW
+            )
+            continue
+        rows = [proof.rows[number] for path, proof in proofs.items() if count.takes(path)]
+        there = sum(row for row in rows if row is not None)
+        if not count.only_of(series) or None in rows or there == count.num_examples:
+            continue
+        yield Fault(
+            where,
+            f"{CARD_PATH} dataset_info {count.config}/{count.split} num_examples",
+            str(count.num_examples),
+            f"{there}, the rows of the data files",
+            _RENEW,
+        )

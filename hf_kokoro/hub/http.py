@@ -1,4 +1,5 @@
-"""What the Hub's client leaves to its callers: time limits, byte counts, and errors told apart by type.
+"""What the Hub's client leaves to its callers: time limits, byte counts, errors told apart by type, and reading a file
+of a pinned revision from any byte on, and on again after a dropped connection.
 
 Facts are for huggingface_hub 2.4: its shared client has no time limit, never retries a commit, and answers a
 dropped connection, a lost reply and an HTML page in as many different exceptions.
@@ -6,22 +7,25 @@ dropped connection, a lost reply and an HTML page in as many different exception
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
 
 import httpx2
-from huggingface_hub import get_session
+from huggingface_hub import get_session, hf_hub_url
 from huggingface_hub.errors import HfHubHTTPError, OfflineModeIsEnabled
-from huggingface_hub.utils._http import parse_ratelimit_headers
+from huggingface_hub.utils._headers import build_hf_headers
+from huggingface_hub.utils._http import hf_raise_for_status, parse_ratelimit_headers
 from huggingface_hub.utils.tqdm import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
 
 from .errors import AccessError, CommitRace, OutcomeUnknown, RateLimited, TargetError
+from .patience import Patience, wait_between
 from .target import Traffic
 
 CONNECT_SECONDS = 15.0
@@ -29,6 +33,8 @@ READ_SECONDS = 120.0
 """No byte for this long counts as lost; a commit of a large repo may take a minute before it answers."""
 
 _T = TypeVar("_T")
+_PIECE = 1 << 16
+_Bounded = Callable[[], AbstractContextManager[None]]
 _lock = threading.Lock()
 
 
@@ -186,3 +192,78 @@ def asked(doing: str, call: Callable[[], _T], *, commits: bool = False) -> _T:
         if isinstance(known, CommitRace) and not commits:
             known = OutcomeUnknown(f"{doing}: a conflict where nothing was committed")
         raise known from None
+
+
+class Pinned:
+    """The files of one revision of a repo. Nothing is served from a cache, so nothing old can come back."""
+
+    def __init__(self, repo_id: str, revision: str, *, token: str | None, endpoint: str, bounded: _Bounded) -> None:
+        self._repo_id, self._revision = repo_id, revision
+        self._token, self._endpoint, self._bounded = token, endpoint, bounded
+
+    def fetch(self, path: str, offset: int) -> Iterator[bytes]:
+        """Bytes from `offset` to the end of the file; none if it ends there. Raises TargetError."""
+        url = hf_hub_url(self._repo_id, path, repo_type="dataset", revision=self._revision, endpoint=self._endpoint)
+        # compressed bytes could not be counted off against the offset
+        headers = {**build_hf_headers(token=self._token), "Accept-Encoding": "identity"}
+        if offset:
+            headers["Range"] = f"bytes={offset}-"
+        with self._bounded():
+            try:
+                with get_session().stream("GET", url, headers=headers) as response:
+                    if response.status_code == 416:
+                        return
+                    hf_raise_for_status(response)
+                    yield from _from_offset(response.iter_bytes(_PIECE), 0 if response.status_code == 206 else offset)
+            except GeneratorExit:
+                raise
+            except Exception as error:
+                known = told_apart(error, f"reading {path} at {self._revision[:12]}")
+                if known is None:
+                    raise
+                raise known from None
+
+
+def _from_offset(chunks: Iterator[bytes], skip: int) -> Iterator[bytes]:
+    """Drop the first `skip` bytes, for a server that doesn't know Range."""
+    for chunk in chunks:
+        if skip < len(chunk):
+            yield chunk[skip:]
+        skip = max(0, skip - len(chunk))
+
+
+class PinnedStream(io.RawIOBase):
+    """One file as a stream of known size; goes on where it stopped when the connection breaks."""
+
+    def __init__(self, fetch: Callable[[str, int], Iterator[bytes]], path: str, size: int, patience: Patience) -> None:
+        self._fetch, self._path, self._size, self._patience = fetch, path, size, patience
+        self._position, self._faults = 0, 0
+        self._chunks: Iterator[bytes] | None = None
+        self._held = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        while not self._held and self._position < self._size:
+            try:
+                if self._chunks is None:
+                    self._chunks = self._fetch(self._path, self._position)
+                self._held = next(self._chunks, b"")
+                if not self._held:
+                    raise OutcomeUnknown(f"{self._path}: ended after {self._position} of {self._size} bytes")
+                self._faults = 0
+            except TargetError as error:
+                self._chunks = None
+                self._faults += 1
+                wait_between(error, self._faults, self._patience)
+        part = self._held[: len(buffer)]
+        buffer[: len(part)] = part
+        self._held = self._held[len(part) :]
+        self._position += len(part)
+        return len(part)
+
+    def close(self) -> None:
+        if self._chunks is not None and hasattr(self._chunks, "close"):
+            self._chunks.close()
+        super().close()

@@ -18,18 +18,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
-from filelock import FileLock, Timeout
-
 from ..core.atomic import delete_temporaries, make_folders, sync_folder, write_atomically, write_synced
 from ..core.series import Series
-from .declared import Declared, read_declared
-from .errors import CommitRace, HistoryError, LockedError, NotKept, TargetError, VerifyError
-from .index import prefix_digests
-from .ledger import Entry, Ledger, new_entry, read_entry
-from .notes import Notes
+from .errors import CommitRace, HistoryError, NotKept, TargetError, VerifyError
+from .files import Notes, locked, prefix_digests, write_grown
+from .ledger import Declared, Entry, Ledger, new_entry, read_declared, read_entry
 from .ours import refuse_foreign
 from .patience import Patience
-from .staging import write_grown
 from .target import CARD_PATH, Change, Commit, FileInfo, Grow, Ours, Revision, Snapshot, Traffic
 
 FOLDER = ".hf_kokoro"
@@ -67,21 +62,9 @@ class LocalTarget:
         if readonly:
             yield
             return
-        try:
-            make_folders(self._hidden)
-            lock = FileLock(self._hidden / "lock", timeout=self._lock_seconds)
-            lock.acquire()
-        except Timeout:
-            raise LockedError(
-                f"{self.name}: another process has been writing for {self._lock_seconds:g} s; wait or stop it"
-            ) from None
-        except OSError as error:
-            raise TargetError(f"{self.name}: can't be written ({error.strerror}); check the folder's rights") from None
-        try:
+        with locked(self._hidden, self._lock_seconds, self.name, "check the folder's rights"):
             self._recover()
             yield
-        finally:
-            lock.release()
 
     def snapshot(self, series: Series, ours: Ours | None = None, *, readonly: bool = False) -> Snapshot:
         self._refuse_foreign(ours)

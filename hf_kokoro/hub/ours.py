@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
-from .card_counts import Declared, declared_configs, matches
+from .card import Declared, declared_configs, matches
 from .errors import ForeignData
 from .target import Ours
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from ..core.retry import jittered
 from .errors import AppendFailed, CommitRace, RateLimited, TargetError
 
 _T = TypeVar("_T")
@@ -34,7 +35,7 @@ class Patience:
 
     def jitter(self, doublings: int) -> float:
         """Seconds to wait after so many errors in a row."""
-        return self.random() * min(self.longest_wait, self.first_wait * 2.0 ** min(doublings, 20))
+        return jittered(doublings, self.first_wait, self.longest_wait, random=self.random)
 
 
 def patiently(call: Callable[[], _T], patience: Patience) -> _T:

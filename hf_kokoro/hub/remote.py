@@ -10,20 +10,17 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, TypeVar
 
-from filelock import FileLock, Timeout
 from huggingface_hub import CommitOperationAdd, DiscussionWithDetails, GitCommitInfo, GitRefInfo, HfApi
 from huggingface_hub.errors import EntryNotFoundError, RepositoryNotFoundError, RevisionNotFoundError
 from huggingface_hub.hf_api import RepoFile
 
-from ..core.atomic import make_folders
 from ..core.series import Series
-from .download import Pinned, PinnedStream
-from .errors import LockedError, TargetError, VerifyError
-from .http import READ_SECONDS, asked, bounded_http
+from .errors import TargetError, VerifyError
+from .files import content_matches, file_matches, locked, write_grown
+from .http import READ_SECONDS, Pinned, PinnedStream, asked, bounded_http
 from .mirror import Mirror, cache_root, folder_name
 from .ours import refuse_foreign
 from .patience import Patience, patiently
-from .staging import content_matches, file_matches, write_grown
 from .target import CARD_PATH, Change, Commit, FileInfo, Grow, Ours, Revision, Snapshot, Traffic
 
 _T = TypeVar("_T")
@@ -76,24 +73,10 @@ class HubTarget:
     @contextmanager
     def exclusive(self, ours: Ours | None = None, *, readonly: bool = False) -> Iterator[None]:
         """One append at a time for each mirror; other machines are kept apart by the parent commit."""
-        try:
-            make_folders(self._folder)
-            lock = FileLock(self._folder / "lock", timeout=self._lock_seconds)
-            lock.acquire()
-        except Timeout:
-            raise LockedError(
-                f"{self.name}: another process on this machine has been appending for "
-                f"{self._lock_seconds:g} s; wait or stop it"
-            ) from None
-        except OSError as error:
-            raise TargetError(
-                f"{self._folder}: the mirror can't be written ({error.strerror}); set HF_KOKORO_CACHE to another folder"
-            ) from None
-        try:
+        way_out = "it is the mirror; set HF_KOKORO_CACHE to another folder"
+        with locked(self._folder, self._lock_seconds, self.name, way_out):
             self.mirror.clean()
             yield
-        finally:
-            lock.release()
 
     def snapshot(self, series: Series, ours: Ours | None = None, *, readonly: bool = False) -> Snapshot:
         revision = self._head(ours, create=not readonly)

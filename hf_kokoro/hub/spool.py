@@ -21,7 +21,7 @@ from ..core.atomic import make_folders, sync_folder, write_atomically
 from ..core.jsonl import parse_object
 from ..errors import SourceError, UsageError
 from ..miti.contract import row_id
-from .batch import NewRow
+from .rows import NewRow
 
 
 @dataclass

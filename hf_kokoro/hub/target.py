@@ -6,7 +6,7 @@ An append is: look at the target at one revision (`snapshot`), hold exact copies
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -112,6 +112,28 @@ class Ours:
     def __contains__(self, path: str) -> bool:
         beside = self.named and path.endswith(".jsonl")
         return path in self.first or path in self.also or beside or (self.series is not None and path in self.series)
+
+
+@dataclass(frozen=True)
+class Growth:
+    """What a commit is about to do, for whoever adds files to it (the card, figures).
+
+    `tails` maps data files to the bytes they gain; `sizes` and `rows` describe every data file as it will be;
+    `local` are the data files as they are now, `card` the card's bytes as they are now (None: there is none).
+    """
+
+    series: Series
+    rows_added: int
+    rows_total: int
+    tails: Mapping[str, bytes]
+    sizes: Mapping[str, int]
+    rows: Mapping[str, int]
+    local: Mapping[str, Path]
+    card: bytes | None
+
+
+ExtraFiles = Callable[[Growth], Mapping[str, bytes]]
+"""Gives more files (path in the target to content) for the same commit; called again after a conflict."""
 
 
 @runtime_checkable

@@ -10,8 +10,8 @@ import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol, TypeVar
 
-from ..core.backoff import Backoff
 from ..core.encoding import has_lone_surrogate
+from ..core.retry import Backoff
 from ..errors import KokoroError, MissingExtraError, UsageError
 from .budget import Budget, Price
 from .claude_prompt import prompt_sha256, read_message, request_bytes, request_parameters

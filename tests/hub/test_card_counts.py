@@ -11,7 +11,7 @@ import yaml
 
 from hf_kokoro import append_rows, audit
 from hf_kokoro.core.jsonl import canonical_json
-from hf_kokoro.hub.card_counts import matches
+from hf_kokoro.hub.card import matches
 from hf_kokoro.hub.errors import TargetError
 from hf_kokoro.miti.features import ROWS_FEATURES
 

@@ -1,4 +1,4 @@
-"""Waiting that all workers share: when the service says it is busy to one of them, all of them slow down."""
+"""Trying again: how long to wait after failures in a row, and waiting that all workers share."""
 
 from __future__ import annotations
 
@@ -9,9 +9,21 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 
+def jittered(
+    failures: int, first: float, cap: float, least: float = 0.0, random: Callable[[], float] = random.random
+) -> float:
+    """Seconds to wait after so many failures in a row: a random part of a limit that doubles from `first` to `cap`.
+
+    Random, so that those who collided spread out; the part is at least `least` (0: full jitter).
+    """
+    # past 20 doublings every cap is reached, and the power would overflow some day
+    return min(cap, first * 2.0 ** min(failures, 20)) * (least + (1 - least) * random())
+
+
 @dataclass
 class Backoff:
-    """Doubling waits from `base` to `cap` seconds. `sleep` and `now` are there for tests.
+    """When the service says it is busy to one worker, all of them slow down: doubling waits from `base` to `cap`
+    seconds. `sleep` and `now` are there for tests.
 
     A `retry-after` longer than `longest` is not waited for: the run stops and says so.
     """
@@ -45,5 +57,5 @@ class Backoff:
         self._busy_in_a_row = 0
 
     def delay(self, failures: int) -> float:
-        """Seconds to wait after so many failures: doubling, less up to a quarter so that workers spread out."""
-        return min(self.cap, self.base * 2.0**failures) * random.uniform(0.75, 1.0)
+        """Seconds to wait after so many failures, at least three quarters of the limit."""
+        return jittered(failures, self.base, self.cap, least=0.75)

@@ -1,11 +1,14 @@
-"""The counts in a card: found by position in its YAML, so that an update changes those digits and nothing else.
+"""The card of a growing file: what it says of configs and counts, and how it changes in the commit that adds rows.
 
-`datasets` refuses to load a split whose number of rows is not the card's `num_examples`, so counts have to move in
-the same commit as the rows.
+`datasets` refuses to load a split whose number of rows is not the card's `num_examples`, so counts move in the same
+commit as the rows: found by position in the YAML, so that an update changes those digits and nothing else. A folder's
+card has a stamp too, a digest of the rows: `datasets` keys its cache for a local folder by the card's `configs` and
+`dataset_info`, never by the files that a pattern matches, so without it it would serve the rows of yesterday.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,11 +20,12 @@ from ..core.jsonl import parse_object
 from ..core.series import Series
 from ..miti.features import ROWS_FEATURES
 from .errors import TargetError
-from .growth import Growth
-from .target import CARD_PATH
+from .files import file_chunks
+from .target import CARD_PATH, Growth
 
 _FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)(?:\r?\n)---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _DEFAULT = "default"
+_STAMP = re.compile(rb"(?m)^(\s+description: )data-[0-9a-f]{16}(?=\r?$)")
 
 
 @dataclass(frozen=True)
@@ -86,14 +90,24 @@ def _one_of(part: str) -> str:
     return f"[^/{within}]" if found[1] else f"[{within}]"
 
 
+def data_stamp(lines: Iterable[bytes]) -> str:
+    """`data-` and 16 hex digits of sha256 over the bytes of all data files, oldest first."""
+    digest = hashlib.sha256()
+    for line in lines:
+        digest.update(line)
+    return f"data-{digest.hexdigest()[:16]}"
+
+
 def grown_card(growth: Growth, card: bytes) -> bytes:
-    """The card with the counts, sizes and file patterns that fit the data after `growth`; else unchanged.
+    """The card with the counts, sizes, file patterns and stamp (if it has one) that fit the data after `growth`.
 
     Raises TargetError if the card lists the data files in a way that leaves a new segment out.
     """
+    if _STAMP.search(card):
+        stamp = data_stamp(_grown_bytes(growth)).encode()
+        card = _STAMP.sub(lambda match: match[1] + stamp, card)
     parsed = _Card(card)
-    edits = [*parsed.pattern_edits(growth), *parsed.count_edits(growth)]
-    return parsed.edited(edits)
+    return parsed.edited([*parsed.pattern_edits(growth), *parsed.count_edits(growth)])
 
 
 class _Card:
@@ -261,3 +275,10 @@ def _arrow_bytes(tails: Mapping[str, bytes]) -> int:
 
 def _file_bytes(tails: Mapping[str, bytes]) -> int:
     return sum(map(len, tails.values()))
+
+
+def _grown_bytes(growth: Growth) -> Iterator[bytes]:
+    for path in growth.series.ordered(growth.sizes):
+        if path in growth.local:
+            yield from file_chunks(growth.local[path])
+        yield growth.tails.get(path, b"")

@@ -1,26 +1,33 @@
-"""The row ids of a data file, kept beside it so that an append needn't parse what it parsed before.
+"""Data files as bytes: what is known of them, whether they are those of a revision, and their next version.
 
-The index is only a memory: it says which bytes it covers (size and sha256), is checked against the file,
-extended by the new tail, and rebuilt whenever it doesn't fit.
+The row ids of a file are kept in an index, so that an append needn't parse what it parsed before. The index is only a
+memory: it says which bytes it covers (size and sha256), is checked against the file, extended by the new tail, and
+rebuilt whenever it doesn't fit.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import mmap
 import os
+import shutil
 import struct
 import zlib
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import overload
 
+from filelock import FileLock, Timeout
+
 from ..core.atomic import make_folders, write_atomically
 from ..core.jsonl import CHUNK
+from .errors import LockedError, TargetError
 from .lines import read_ids
+from .target import FileInfo
 
 _HEADER = struct.Struct("<8sQQ32sI")  # magic, covered size, mtime in ns, sha256 of the covered bytes, crc of the ids
 _MAGIC = b"hfkidx02"
@@ -130,3 +137,105 @@ def index_file(file: Path, path: str, cache: Path | None, known: dict[int, bytes
     if cache:
         index.save(cache)
     return index
+
+
+class Notes:
+    """Which files were proven already, so that a sealed segment isn't read again: losing it only costs time.
+
+    Path to size, time in ns and digest: as in git's index, a file that has those of the last proof is unchanged.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def holds(self, path: str, file: Path, digest: str | None) -> bool:
+        """Whether `file` was proven to have that digest and was not touched since."""
+        stat = file.stat()
+        return digest is not None and self._read().get(path) == [stat.st_size, stat.st_mtime_ns, digest]
+
+    def add(self, path: str, file: Path, digest: str | None) -> None:
+        stat = file.stat()
+        notes = self._read() | {path: [stat.st_size, stat.st_mtime_ns, digest]}
+        with suppress(OSError):
+            make_folders(self._file.parent)
+            write_atomically(self._file, json.dumps(notes).encode())
+
+    def _read(self) -> dict[str, list[int | str | None]]:
+        try:
+            notes: dict[str, list[int | str | None]] = json.loads(self._file.read_bytes())
+            return notes
+        except (OSError, ValueError):
+            return {}
+
+
+@contextmanager
+def locked(folder: Path, seconds: float, name: str, way_out: str) -> Iterator[None]:
+    """Hold the lock of a folder, which is made; it dies with the process.
+
+    Raises LockedError, which says whose it is by `name`, after `seconds`; TargetError with the `way_out` if the
+    folder can't be written.
+    """
+    try:
+        make_folders(folder)
+        lock = FileLock(folder / "lock", timeout=seconds)
+        lock.acquire()
+    except Timeout:
+        raise LockedError(
+            f"{name}: another process on this machine has been writing for {seconds:g} s; wait or stop it"
+        ) from None
+    except OSError as error:
+        raise TargetError(f"{folder}: can't be written ({error.strerror}); {way_out}") from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def file_chunks(file: Path) -> Iterator[bytes]:
+    """The bytes of a file, a piece at a time."""
+    with file.open("rb") as stream:
+        while chunk := stream.read(CHUNK):
+            yield chunk
+
+
+def git_hasher(size: int) -> hashlib._Hash:
+    """Starts the id that git, and so the Hub for regular files, gives to a blob of `size` bytes."""
+    return hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
+
+
+def file_matches(file: Path, info: FileInfo) -> bool:
+    """Whether the file has that size and digest, whichever digest `info` has."""
+    return file.stat().st_size == info.size and _digest(file_chunks(file), info) == (info.sha256 or info.git)
+
+
+def content_matches(content: bytes, info: FileInfo) -> bool:
+    """The same for bytes in memory."""
+    return len(content) == info.size and _digest([content], info) == (info.sha256 or info.git)
+
+
+def _digest(chunks: Iterable[bytes], info: FileInfo) -> str:
+    hasher = hashlib.sha256() if info.sha256 else git_hasher(info.size)
+    for chunk in chunks:
+        hasher.update(chunk)
+    return hasher.hexdigest()
+
+
+def write_grown(source: Path | None, tail: bytes, destination: Path) -> tuple[str, FileInfo]:
+    """Write the bytes of `source` (none for a new file) + `tail` to a new file, durably.
+
+    Gives back the sha256 of the source's bytes as they were copied, and size and sha256 of the whole.
+    """
+    digest, size = hashlib.sha256(), 0
+    with destination.open("xb") as out:
+        for chunk in file_chunks(source) if source else ():
+            digest.update(chunk)
+            out.write(chunk)
+            size += len(chunk)
+        if source:
+            shutil.copymode(source, destination)
+        copied = digest.copy().hexdigest()
+        out.write(tail)
+        digest.update(tail)
+        out.flush()
+        os.fsync(out.fileno())
+    return copied, FileInfo(size + len(tail), sha256=digest.hexdigest())

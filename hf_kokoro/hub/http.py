@@ -39,53 +39,44 @@ _lock = threading.Lock()
 
 
 @contextmanager
-def bounded_http(traffic: Traffic, read_seconds: float = READ_SECONDS) -> Iterator[None]:
-    """Give every request of the Hub's shared client a time limit and count its body bytes, for a while.
+def bounded_http(traffic: Traffic, read_seconds: float = READ_SECONDS, *, uploads: bool = False) -> Iterator[None]:
+    """Give the requests of this block a time limit, where they have none, and count their body bytes.
 
-    The whole process shares the client: requests of other threads get the limit too, if they had none.
+    huggingface_hub has one client for the whole process and takes no other for a call. Its factory is the process's
+    too, and setting it closes the client under the requests of other threads. So hooks go onto that client, and act
+    for this thread alone; with `uploads` also for the client's upload workers, which are known only as threads of a
+    pool that began since. Requests of other threads keep the limits and hooks they have.
     """
     limits = {"connect": CONNECT_SECONDS, "read": read_seconds, "write": read_seconds, "pool": read_seconds}
     responses: list[httpx2.Response] = []
+    mine, before = threading.current_thread(), {*threading.enumerate()}
+
+    def ours() -> bool:
+        thread = threading.current_thread()
+        return thread is mine or (uploads and thread not in before and thread.name.startswith("ThreadPoolExecutor"))
 
     def on_request(request: httpx2.Request) -> None:
-        given = request.extensions.get("timeout") or {}
-        request.extensions["timeout"] = {name: given.get(name) or limit for name, limit in limits.items()}
-        traffic.sent += int(request.headers.get("content-length", 0))
+        if ours():
+            given = request.extensions.get("timeout") or {}
+            request.extensions["timeout"] = {name: given.get(name) or limit for name, limit in limits.items()}
+            traffic.sent += int(request.headers.get("content-length", 0))
 
     def on_response(response: httpx2.Response) -> None:
-        responses.append(response)
+        if ours():
+            responses.append(response)
 
-    hooks = _Hooks(on_request, on_response)
+    client = get_session()
+    hooks: dict[str, Callable[..., Any]] = {"request": on_request, "response": on_response}
     with _quiet_unless_terminal():
         try:
-            hooks.install()
+            with _lock:
+                client.event_hooks = {kind: [*found, hooks[kind]] for kind, found in client.event_hooks.items()}
             yield
         finally:
-            hooks.remove()
+            with _lock:
+                found = client.event_hooks
+                client.event_hooks = {kind: [h for h in found[kind] if h is not hook] for kind, hook in hooks.items()}
             traffic.received += sum(response.num_bytes_downloaded for response in responses)
-
-
-class _Hooks:
-    """Our hooks on the shared client; `install` may be called again after the client was replaced."""
-
-    def __init__(self, on_request: Callable[..., Any], on_response: Callable[..., Any]) -> None:
-        self._on = {"request": on_request, "response": on_response}
-        self._clients: list[httpx2.Client] = []
-
-    def install(self) -> None:
-        with _lock:
-            client = get_session()
-            hooks = client.event_hooks
-            client.event_hooks = {kind: [*hooks[kind], hook] for kind, hook in self._on.items()}
-            self._clients.append(client)
-
-    def remove(self) -> None:
-        with _lock:
-            for client in self._clients:
-                hooks = client.event_hooks
-                client.event_hooks = {
-                    kind: [h for h in hooks[kind] if h is not hook] for kind, hook in self._on.items()
-                }
 
 
 @contextmanager

@@ -133,15 +133,15 @@ class HubTarget:
         fetch, size = self._pinned(revision.id).fetch, revision.files[path].size
         return io.BufferedReader(PinnedStream(fetch, path, size, self.patience), 1 << 20)
 
-    def _bounded(self) -> AbstractContextManager[None]:
-        return bounded_http(self.traffic, self._read_seconds)
+    def _bounded(self, *, uploads: bool = False) -> AbstractContextManager[None]:
+        return bounded_http(self.traffic, self._read_seconds, uploads=uploads)
 
     def infos(self, paths: Iterable[str], revision: str) -> dict[str, FileInfo]:
         """Size and digest of those files that exist at a revision; nothing is downloaded."""
         return {path: _info(entry) for path, entry in self._paths(list(paths), revision).items()}
 
-    def _ask(self, doing: str, call: Callable[[], _T], *, commits: bool = False) -> _T:
-        with self._bounded():
+    def _ask(self, doing: str, call: Callable[[], _T], *, commits: bool = False, uploads: bool = False) -> _T:
+        with self._bounded(uploads=uploads):
             return asked(f"{self.name}: {doing}", call, commits=commits)
 
     def _pinned(self, revision: str) -> Pinned:
@@ -243,7 +243,7 @@ class HubTarget:
             )
             return Commit(done.oid, done.pr_url)
 
-        self._ask("uploading", upload)
+        self._ask("uploading", upload, uploads=True)
         for operation in operations:
             # the client would leave such a file out of the commit with one line in the log
             if getattr(operation, "_should_ignore", False):

@@ -37,6 +37,7 @@ def show_logs() -> None:
     logger = logging.getLogger("hf_kokoro.workflow")
     if not any(isinstance(handler, StderrHandler) for handler in logger.handlers):
         logger.addHandler(StderrHandler())
+        logger.setLevel(logging.INFO)
 
 
 def print_json(report: Any) -> None:

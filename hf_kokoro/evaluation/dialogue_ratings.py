@@ -6,13 +6,14 @@ import asyncio
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..core.reports import Report
 from ..core.resampling import bootstrap_sums, interval
 from ..core.stats import rounded
 from ..judging.concurrent import STOPPED, ask_concurrently
@@ -38,7 +39,7 @@ class MetricMean:
 
 
 @dataclass(frozen=True)
-class DialogueReport:
+class DialogueReport(Report):
     """`statuses` counts every dialogue; means are over scored ones and format breakers (rated 1)."""
 
     judge_model: str
@@ -47,10 +48,6 @@ class DialogueReport:
     statuses: dict[str, int]
     metrics: dict[str, MetricMean]
     unanswered: list[tuple[str, str]]
-
-    def to_dict(self) -> dict[str, Any]:
-        """For `--json`."""
-        return asdict(self)
 
 
 def rate_dialogues(

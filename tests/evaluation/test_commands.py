@@ -263,7 +263,7 @@ def test_preference_without_a_policy_measures_the_baselines_and_a_reward_model(
 ) -> None:
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-    rows = Path(__file__).parent.parent / "builders" / "rows.jsonl"
+    rows = Path(__file__).parent.parent / "corpora" / "rows.jsonl"
     AutoModelForSequenceClassification.from_pretrained(tiny_lm, num_labels=1).save_pretrained(tmp_path / "rm")
     AutoTokenizer.from_pretrained(tiny_lm).save_pretrained(tmp_path / "rm")
     words = ("--source", rows, "--split", "train", "--limit", 4, "--reward-model", tmp_path / "rm")

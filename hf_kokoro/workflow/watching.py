@@ -53,6 +53,8 @@ def grow(
     from ..judging.journal import verdicts_behind
 
     book, growing = Path(journal), None
+    # what the target is may be wrong now; the journal may take a while
+    append = appender(to, path, card, allow=tuple(allow), **options)
     try:
         if once:
             verdicts_behind(book, 0)
@@ -63,7 +65,7 @@ def grow(
             join.source_of_journal(book, source)[1],
             to=to,
             declared=(source_dataset, license_name),
-            append=appender(to, path, card, allow=tuple(allow), **options),
+            append=append,
             judge_model=judge_model,
             min_answers=min_answers,
             every=every,

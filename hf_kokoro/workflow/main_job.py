@@ -12,6 +12,7 @@ from typing import Any
 
 from ..core.reports import Report
 from ..errors import UsageError
+from .judging import judge
 
 MARKER = ".hf-kokoro-quickstart"
 SAMPLES = Path(__file__).resolve().parent.parent / "samples"
@@ -102,16 +103,9 @@ def _load_corpora(out: Path) -> str:
 
 
 def _judge(folder: Folder) -> str:
-    from ..judging import Journal, RuleJudge, score_items
-    from . import joining as join
-
-    source = str(SAMPLES / "counsel_chat.csv")
-    chat = join.load_source(source)
-    items = join.items_of(join.judged_questions(chat, 3))
-    with Journal(folder.journal) as journal:
-        join.write_origin(folder.journal, source, chat)
-        report = score_items(items, RuleJudge(), journal)
-    return f"{report.judged} answers to {len(chat.questions)} questions scored by {report.judge_model}"
+    run = judge(SAMPLES / "counsel_chat.csv", "rule", folder.journal)
+    [report] = run.judges
+    return f"{report.judged} answers to {run.questions} questions scored by {report.judge_model}"
 
 
 def _pair(folder: Folder) -> tuple[list[list[dict[str, Any]]], str]:

@@ -12,6 +12,7 @@ from datasets import Dataset, Features
 from ..core.suggest import allowed
 from ..corpora import BUILDERS
 from ..corpora.kokorochat import schema as kokorochat
+from ..corpora.views import DIALOGUE_TASK
 from ..errors import UsageError, describe
 from .columns import column_table
 from .front_matter import ConfigCard, configs_metadata, join_card, merge_metadata, size_category, split_card
@@ -156,7 +157,8 @@ _CAPTIONS = {
 def _metadata(name: str, card: ConfigCard, total: int, options: Mapping[str, Any]) -> dict[str, Any]:
     dataset = _DATASETS[name]
     language = str(options.get("language") or dataset.language)
-    category, task = BUILDERS[name].view_of(card.name).task
+    tasks = {view.name: view.task for view in BUILDERS[name].VIEWS}
+    category, task = tasks.get(card.name, DIALOGUE_TASK)
     return {
         "pretty_name": f"{dataset.pretty_name} ({card.name})",
         "license": dataset.license,

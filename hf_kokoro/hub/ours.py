@@ -28,7 +28,7 @@ def refuse_foreign(place: str, ours: Ours, card: bytes | None, paths: Callable[[
     """
     declared = declared_configs(card or b"")
     if declared.configs and not declared.inferred:
-        _check_declared(place, ours, declared)
+        _check_declared(place, ours, declared, paths)
         return
     there = [path for path in paths() if _visible(path) and _name(path) not in _NO_DATA]
     own, found = [path for path in there if path in ours], [path for path in there if path not in ours]
@@ -39,11 +39,12 @@ def refuse_foreign(place: str, ours: Ours, card: bytes | None, paths: Callable[[
         )
 
 
-def _check_declared(place: str, ours: Ours, declared: Declared) -> None:
+def _check_declared(place: str, ours: Ours, declared: Declared, paths: Callable[[], Iterable[str]]) -> None:
     default = declared.default
     names = list(declared.configs) if ours.named or default is None else [default]
     taking = [name for name in names if any(matches(p, path) for p in declared.configs[name] for path in ours.first)]
     if taking and (default is not None or ours.named):
+        _refuse_mixture(place, ours, [pattern for name in taking for pattern in declared.configs[name]], paths)
         return
     if default is None:
         what = f"the card has no default config among {_listed(declared.configs)}"
@@ -52,6 +53,23 @@ def _check_declared(place: str, ours: Ours, declared: Declared) -> None:
         what = f"the card's config {default!r} is made of {_listed(declared.configs[default]) or 'no files'}"
         step = _way_out(ours)
     raise ForeignData(f"{place}: {what}, so nobody would see {ours.first[0]}; nothing was written; {step}")
+
+
+def _refuse_mixture(place: str, ours: Ours, patterns: Sequence[str], paths: Callable[[], Iterable[str]]) -> None:
+    """Raise ForeignData if the config of our file takes in files of another format too: no loader reads both.
+
+    Other JSON Lines beside ours are strays, which are named and not refused.
+    """
+    known = {*ours.first, *(ours.series.patterns + ours.series.former_patterns if ours.series else ())}
+    wider = [pattern for pattern in patterns if pattern not in known]
+    if not wider:
+        return
+    there = (path for path in paths() if _is_data(path) and not path.endswith(".jsonl") and path not in ours)
+    if other := [path for path in there if any(matches(pattern, path) for pattern in wider)]:
+        raise ForeignData(
+            f"{place}: the card's config of {ours.first[0]} takes in {_listed(other)} as well, so no loader could read "
+            f"it; nothing was written; {_way_out(ours)}"
+        )
 
 
 def _way_out(ours: Ours) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..core.suggest import allowed
 from ..errors import KokoroError, UsageError
 from ..miti.contract import NOT_STATED, row_id
+from ..miti.no_answers import no_answer
 from .private_data import KINDS, LINES_SHOWN, PrivacyReport, redact
 
 _ID_SHOWN = 12
@@ -24,6 +26,14 @@ class PrivacyError(GateError):
 
 class ClaimError(GateError):
     """Rows don't say which dataset or licence they are of."""
+
+
+def _is_stated(claim: object) -> bool:
+    """Does a claim say anything? Another case, spaces or a word for nothing do not; a key that is not there may be."""
+    if claim is None:
+        return True
+    text = unicodedata.normalize("NFKC", str(claim)).strip().casefold()
+    return text not in (NOT_STATED, "unknown") and no_answer(text) is None
 
 
 def check_kinds(allow: Iterable[str]) -> frozenset[str]:
@@ -63,7 +73,7 @@ class Gate:
         self._found.add(where, record)
 
     def _look_at_claims(self, name: str, row: Mapping[str, Any]) -> None:
-        if NOT_STATED in (row.get(key) for key in _CLAIMS) and self._unstated[-1:] != [name]:
+        if not all(_is_stated(row.get(key)) for key in _CLAIMS) and self._unstated[-1:] != [name]:
             self._unstated.append(name)
 
     def check(self) -> None:

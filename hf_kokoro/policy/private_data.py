@@ -17,7 +17,7 @@ KINDS = ("email", "phone", "url", "digits", "name")
 LINES_SHOWN = 20
 
 # full-width forms that people type in Japanese, one character each, so that positions stay
-_FOLDED = str.maketrans("０１２３４５６７８９－ー＋（）．＠：／", "0123456789--+().@:/")
+_FOLDED = {code + 0xFEE0: code for code in range(ord("!"), ord("~") + 1)} | dict.fromkeys(map(ord, "ー−‐‑‒–—"), "-")
 _PATTERNS = {
     "email": re.compile(r"[A-Za-z0-9_.+-]+\s?@\s?[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+"),
     "url": re.compile(r"(?:https?://|www\.)[^\s<>\"'）」]+", re.IGNORECASE),
@@ -46,8 +46,10 @@ class PrivacyReport:
     def add(self, row_id: str, row: Mapping[str, Any]) -> set[str]:
         """Look through every text of a row; gives the kinds found in it."""
         kinds: set[str] = set()
-        for text in set(_texts(row)):
+        for text, prose in set(_texts(row)):
             for kind, _, _ in scan_text(text):
+                if not prose and kind not in _ANYWHERE:
+                    continue
                 if kind == "help line":
                     self.help_lines += 1
                 else:
@@ -110,7 +112,7 @@ def scan_rows(rows: Iterable[tuple[str, Mapping[str, Any]]]) -> PrivacyReport:
 def redact(value: Any, kinds: Iterable[str] = KINDS) -> Any:
     """The same value with every finding replaced by `[kind]`; equal texts stay equal, help lines stay.
 
-    Looks where `scan_rows` looks: keys that hold no prose (ids, names of models and datasets) stay as they are.
+    Looks where `PrivacyReport.add` looks: keys without prose (ids, topics, names of models) lose addresses alone.
     """
     wanted = set(kinds)
     if isinstance(value, str):
@@ -119,19 +121,21 @@ def redact(value: Any, kinds: Iterable[str] = KINDS) -> Any:
                 value = f"{value[:start]}[{kind}]{value[end:]}"
         return value
     if isinstance(value, Mapping):
-        return {key: item if key in _NOT_PROSE else redact(item, wanted) for key, item in value.items()}
+        return {key: redact(item, wanted & _ANYWHERE if key in _NOT_PROSE else wanted) for key, item in value.items()}
     if isinstance(value, list):
         return [redact(item, wanted) for item in value]
     return value
 
 
 _NOT_PROSE = ("question_id", "rubric", "judge_model", "source_dataset", "license", "topic")
+_ANYWHERE = frozenset({"email"})
+"""Kinds that are looked for in names and ids too; numbers there are ids, and addresses of pages are sources."""
 
 
-def _texts(value: Any, key: str = "") -> Iterator[str]:
+def _texts(value: Any, key: str = "") -> Iterator[tuple[str, bool]]:
+    """(text, is it prose)."""
     if isinstance(value, str):
-        if key not in _NOT_PROSE:
-            yield value
+        yield value, key not in _NOT_PROSE
     elif isinstance(value, Mapping):
         for name, item in value.items():
             yield from _texts(item, name)

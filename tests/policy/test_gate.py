@@ -104,3 +104,29 @@ def test_records_of_files_sent_as_they_are_cannot_be_redacted() -> None:
 def test_unknown_kinds_are_usage_errors() -> None:
     with pytest.raises(UsageError, match="got 'fax'; allowed: email, phone, url, digits, name"):
         Gate(["fax"])
+
+
+@pytest.mark.parametrize("said", ["NOT STATED", " Not stated", "-", "n/a", "unknown", ""])
+@pytest.mark.parametrize("key", ["source_dataset", "license"])
+def test_words_for_nothing_state_nothing(key: str, said: str) -> None:
+    gate = Gate()
+    gate.record("a.parquet row 1", {**row(1), key: said})
+    with pytest.raises(ClaimError, match="not stated"):
+        gate.check()
+
+
+@pytest.mark.parametrize("key", ["topic", "question_id", "judge_model"])
+def test_an_address_is_found_and_replaced_in_names_and_ids_too(key: str) -> None:
+    named = {**row(1), key: "ada@example.org"}
+    gate = Gate()
+    through(gate, named)
+    with pytest.raises(PrivacyError, match="email: 1 in 1 row"):
+        gate.check()
+    [sent] = through(Gate(redact=True), named)
+    assert sent[key] == "[email]"
+
+
+def test_a_number_in_an_id_is_no_telephone_number() -> None:
+    gate = Gate()
+    through(gate, {**row(1), "question_id": "090-1234-5678"})
+    gate.check()

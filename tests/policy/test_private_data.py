@@ -111,3 +111,18 @@ def test_redaction_replaces_every_kind_keeps_help_lines_and_is_the_same_everywhe
     assert redact({"a": [text, 5, None]}) == {"a": [redact(text), 5, None]}
     assert kinds(redact(text)) == ["help line"]
     assert "a@example.org" in redact(text, [kind for kind in KINDS if kind != "email"])
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("090\N{MINUS SIGN}1234\N{MINUS SIGN}5678", "phone"),
+        ("090\N{HYPHEN}1234\N{HYPHEN}5678", "phone"),
+        ("090\N{EN DASH}1234\N{EN DASH}5678", "phone"),
+        ("ｊｏｈｎ@example.com", "email"),
+        ("john.secret@ｅｘａｍｐｌｅ.com", "email"),
+        ("ｊｏｈｎ＠ｅｘａｍｐｌｅ．ｃｏｍ", "email"),
+    ],
+)
+def test_what_japanese_keyboards_write_is_found(text: str, kind: str) -> None:
+    assert [found for found, _, _ in scan_text(f"連絡先は {text} です")] == [kind]

@@ -94,6 +94,8 @@ def test_a_run_that_cannot_start_leaves_the_former_one_as_it_was(
 
 
 def interrupt() -> None:
+    # a shell that starts the tests in the background has them ignore Ctrl-C
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     os.kill(os.getpid(), signal.SIGINT)
 
 

@@ -46,7 +46,7 @@ def test_importing_it_loads_no_heavy_library_and_no_room() -> None:
         "print(sorted(heavy & set(sys.modules)), [m for m in sys.modules if m.startswith('hf_kokoro.') ])"
     )
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[] ['hf_kokoro.workflow']"
+    assert done.stdout.strip() == "[] ['hf_kokoro.core', 'hf_kokoro.core.lazy', 'hf_kokoro.workflow']"
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

@@ -274,11 +274,9 @@ def _assert_alternates(record: dict[str, Any]) -> None:
         assert all(len(exchange) == 2 for exchange in record["history"])
 
 
-def test_trimming_takes_what_was_measured_on_the_real_dialogues(
-    real_data_dir: Path, cache: str, tmp_path: Path
-) -> None:
+def test_trimming_takes_what_was_measured_on_the_real_dialogues(real_data_dir: Path, tmp_path: Path) -> None:
     source = real_data_dir / "kokorochat.tar.gz"
-    splits = hk.load_dataset("kokorochat", "response_generation", source=source, cache_dir=cache)
+    splits = hk.load_dataset("kokorochat", "response_generation", source=source, cache_dir=tmp_path / "cache")
     report = export(splits, ["messages"], "openai", tmp_path / "out", name="x")
     total = {key: sum(counts[key] for counts in report.splits.values()) for key in report.splits["train"]}
     assert total["rows_in"] == total["rows_out"] == 6589

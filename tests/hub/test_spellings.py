@@ -91,7 +91,7 @@ def test_verbs_read_web_addresses_and_branches(hub: HubDouble, here: Path) -> No
         ["audit", "user/pairs@dev"],
         ["card", f"{web}/tree/dev/", "--no-figures"],
         ["publish", "mine", "--to", f"{web}?x=1", "--no-figures"],
-        [*judge, "https://hf.co/datasets/user/judged"],
+        [*judge, "https://hf.co/datasets/user/judged", "--allow", "phone"],
         ["build", "miti_st_dpo", "--config", "rows", "--source", f"{web}/tree/dev", "--out", "../built"],
     ]
     done = run(hub, here, VERBS, commands)

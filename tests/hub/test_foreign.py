@@ -245,6 +245,31 @@ def test_a_card_prepared_for_the_rows_takes_them(place: Place, configs: str) -> 
     assert numbers(place.files()[DATA]) == [1]
 
 
+@pytest.mark.parametrize(
+    "files",
+    [
+        "data/*",
+        "'**'",
+        "[data/train-*, data/pilot.jsonl]",
+        "[{split: train, path: data/train-*}, {split: test, path: data/pilot.jsonl}]",
+    ],
+)
+def test_a_config_that_takes_in_another_format_beside_the_rows_is_refused(place: Place, files: str) -> None:
+    place.write(PARQUET, b"PAR1")
+    place.write("README.md", f"---\nconfigs: [{{config_name: default, data_files: {files}}}]\n---\n".encode())
+    before = place.files()
+    with pytest.raises(ForeignData, match=f"takes in {PARQUET} as well"):
+        hk.append_rows(place.target(), rows(1))
+    with pytest.raises(ForeignData, match=f"takes in {PARQUET} as well"):
+        write_card(place.target(), figures=False)
+    assert place.files() == before
+
+
+def test_a_wide_pattern_over_rows_alone_is_no_hindrance(place: Place) -> None:
+    place.write("README.md", b"---\nconfigs: [{config_name: default, data_files: 'data/*.jsonl'}]\n---\n")
+    assert hk.append_rows(place.target(), rows(1)).rows_total == 1
+
+
 def test_a_card_that_was_deleted_is_rendered_again(tmp_path: Path) -> None:
     hk.append_rows(tmp_path / "pairs", rows(1, 2))
     write_card(tmp_path / "pairs", figures=False)

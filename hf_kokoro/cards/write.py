@@ -146,7 +146,8 @@ def _check_licences(facts: MitiFacts) -> None:
 
 
 def _write(place: Target, series: Series, options: CardOptions, *, check: bool) -> CardReport:
-    base = place.snapshot(series, _OURS, readonly=check)
+    # a card is of rows that are there, so no repo and no branch is made for it
+    base = place.snapshot(series, _OURS, readonly=check or place.remote)
     if not base.files:
         raise CardError(f"{place.name}: no {series.path} there; append rows first, or name a built folder's dataset")
     series.warn_of_strays(base.strays, place.name)

@@ -140,6 +140,17 @@ def test_private_data_is_stopped_before_the_repo_is_made(hub: HubDouble, tmp_pat
     assert hub.store.repos == {}
 
 
+def test_a_card_of_nothing_makes_no_repo_and_no_branch(hub: HubDouble, tmp_path: Path, folder: Path) -> None:
+    nowhere = run(hub, tmp_path / "home", CLI, "card", "user/nowhere", "--no-figures")
+    assert (nowhere.returncode, "append rows first" in nowhere.stderr) == (1, True)
+    assert "user/nowhere" not in hub.store.repos
+    assert publish(hub, tmp_path, folder).returncode == 0
+    before = dict(hub.repo(REPO).refs)
+    typo = run(hub, tmp_path / "home", CLI, "card", f"{REPO}@typo", "--no-figures")
+    assert typo.returncode == 1
+    assert dict(hub.repo(REPO).refs) == before
+
+
 @pytest.fixture
 def kokorochat(tmp_path: Path) -> Path:
     """A filtered, message-formatted split, as a user would want to share it."""

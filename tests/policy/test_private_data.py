@@ -91,7 +91,7 @@ def test_a_report_counts_and_names_rows_once_and_never_quotes() -> None:
         ("r3", {"chosen": "see http://example.org", "all_answers": [{"text": "see http://example.org"}]}),
     ]
     report = scan_rows(rows)
-    assert list(report.lines()) == ["email: 2 in 1 row (r1)", "url: 1 in 1 row (r3)"]
+    assert list(report.lines()) == ["email: 3 in 2 rows (r1, r2)", "url: 1 in 1 row (r3)"]
     assert report.help_lines == 1
     assert not report.without(["email", "url"])
     assert "example" not in "".join(report.lines())

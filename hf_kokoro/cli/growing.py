@@ -17,9 +17,9 @@ from ..policy import GateError, PrivacyError
 from .console import print_error, print_findings
 
 if TYPE_CHECKING:
+    from ..core.retry import Patience
     from ..corpora.counsel_chat import CounselChat
     from ..hub import AppendReport, ExtraFiles, Growth
-    from ..hub.patience import Patience
     from ..judging import Verdict
     from .row_stamps import Stamp
 

@@ -13,18 +13,19 @@ from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 
+from ..core.retry import Patience
 from ..core.series import Series
 from ..miti.contract import DATA_PATH
 from ..policy import Gate
 from .batch import NewRow, Rows, read_batch, refuse_if_faulty, write_rejects
 from .errors import AppendFailed, OutcomeUnknown, RateLimited, TargetError, VerifyError
 from .growth import ExtraFiles
-from .patience import Patience, Tries
 from .plan import Plan, plan_append
 from .preview import describe_changes
 from .resolve import HubOptions, resolve_target
 from .spool import Spool
 from .target import Commit, Ours, Snapshot, Target
+from .tries import Tries
 
 
 @dataclass(frozen=True)

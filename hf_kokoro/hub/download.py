@@ -10,9 +10,9 @@ from huggingface_hub import get_session, hf_hub_url
 from huggingface_hub.utils._headers import build_hf_headers
 from huggingface_hub.utils._http import hf_raise_for_status
 
+from ..core.retry import Patience
 from .errors import OutcomeUnknown, TargetError
 from .http import told_apart
-from .patience import Patience, wait_between
 
 _CHUNK = 1 << 16
 
@@ -82,7 +82,7 @@ class PinnedStream(io.RawIOBase):
             except TargetError as error:
                 self._chunks = None
                 self._faults += 1
-                wait_between(error, self._faults, self._patience)
+                self._patience.after(error, self._faults)
         part = self._held[: len(buffer)]
         buffer[: len(part)] = part
         self._held = self._held[len(part) :]

@@ -21,6 +21,7 @@ from typing import BinaryIO
 from filelock import FileLock, Timeout
 
 from ..core.atomic import delete_temporaries, make_folders, sync_folder, write_atomically, write_synced
+from ..core.retry import Patience
 from ..core.series import Series
 from .declared import Declared, read_declared
 from .errors import CommitRace, HistoryError, LockedError, NotKept, TargetError, VerifyError
@@ -28,7 +29,6 @@ from .index import prefix_digests
 from .ledger import Entry, Ledger, new_entry, read_entry
 from .notes import Notes
 from .ours import refuse_foreign
-from .patience import Patience
 from .staging import write_grown
 from .target import CARD_PATH, MANIFEST_PATH, Change, Commit, FileInfo, Grow, Ours, Revision, Snapshot, Traffic
 

@@ -16,13 +16,13 @@ from huggingface_hub.errors import EntryNotFoundError, RepositoryNotFoundError, 
 from huggingface_hub.hf_api import RepoFile
 
 from ..core.atomic import make_folders
+from ..core.retry import Patience, patiently
 from ..core.series import Series
 from .download import Pinned, PinnedStream
 from .errors import LockedError, TargetError, VerifyError
 from .http import READ_SECONDS, asked, bounded_http
 from .mirror import Mirror, cache_root, folder_name
 from .ours import refuse_foreign
-from .patience import Patience, patiently
 from .staging import content_matches, file_matches, write_grown
 from .target import CARD_PATH, MANIFEST_PATH, Change, Commit, FileInfo, Grow, Ours, Revision, Snapshot, Traffic
 

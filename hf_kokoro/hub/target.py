@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Protocol, runtime_checkable
 
+from ..core.retry import Patience
 from ..core.series import Series
-from .patience import Patience
 
 CARD_PATH = "README.md"
 MANIFEST_PATH = "manifest.json"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hf_kokoro.core.backoff import Backoff
+from hf_kokoro.core.retry import Backoff
 from hf_kokoro.errors import InputError, UsageError
 from hf_kokoro.evaluation.dialogue_raters import ClaudeRater, ScriptedRater, check_self_judging, model_family
 from hf_kokoro.evaluation.dialogue_ratings import RATINGS_FILE, rate_dialogues

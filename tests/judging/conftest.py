@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from hf_kokoro.core.backoff import Backoff
+from hf_kokoro.core.retry import Backoff
 
 from .judging_support import KEY, Clock
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hf_kokoro.core.backoff import Backoff
+from hf_kokoro.core.retry import Backoff
 from hf_kokoro.judging import Item, Journal, JudgeReport, read_journal
 from hf_kokoro.judging.batch import score_in_batches
 from hf_kokoro.judging.batch_state import BatchStateError, state_path

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from hf_kokoro.core.backoff import Backoff
+from hf_kokoro.core.retry import Backoff
 from hf_kokoro.errors import UsageError
 from hf_kokoro.judging import Item, Journal, Opinion, read_journal, score_items
 from hf_kokoro.judging.budget import Budget, Price, load_price

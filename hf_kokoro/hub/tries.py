@@ -1,61 +1,11 @@
-"""How long and how often an append tries again, decided by the class of the error."""
+"""The tries of one append: how often and how long, decided by the class of the error."""
 
 from __future__ import annotations
 
-import random
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
 
-from .errors import AppendFailed, CommitRace, RateLimited, TargetError
-
-_T = TypeVar("_T")
-
-
-@dataclass(frozen=True)
-class Patience:
-    """Limits of an append's tries.
-
-    A conflict means that somebody else got ahead, so many are allowed; other faults, and conflicts with a
-    head that doesn't move, are counted in a row. Waits are random up to a limit that doubles (full jitter), so
-    that writers who collided don't collide again.
-    """
-
-    conflicts: int = 200
-    faults: int = 10
-    still: int = 8
-    seconds: float = 1800.0
-    first_wait: float = 0.25
-    longest_wait: float = 20.0
-    sleep: Callable[[float], None] = time.sleep
-    clock: Callable[[], float] = time.monotonic
-    random: Callable[[], float] = random.random
-
-    def jitter(self, doublings: int) -> float:
-        """Seconds to wait after so many errors in a row."""
-        return self.random() * min(self.longest_wait, self.first_wait * 2.0 ** min(doublings, 20))
-
-
-def patiently(call: Callable[[], _T], patience: Patience) -> _T:
-    """Run something that only reads, again after errors that may pass."""
-    faults = 0
-    while True:
-        try:
-            return call()
-        except TargetError as error:
-            faults += 1
-            wait_between(error, faults, patience)
-
-
-def wait_between(error: TargetError, faults: int, patience: Patience) -> None:
-    """Wait after the `faults`th error in a row of a reader, or raise it if it won't pass."""
-    if not error.retryable or faults >= patience.faults:
-        raise error
-    wait = error.wait if isinstance(error, RateLimited) and error.wait is not None else patience.jitter(faults)
-    if wait > patience.seconds:
-        raise error
-    patience.sleep(wait)
+from ..core.retry import Patience
+from .errors import AppendFailed, CommitRace, TargetError
 
 
 @dataclass
@@ -104,7 +54,7 @@ class Tries:
         self._faults += 1
         if self._faults >= limit.faults:
             raise self._give_up(error, f"{self._faults} faults in a row") from None
-        if isinstance(error, RateLimited) and error.wait is not None:
+        if error.wait is not None:
             # a second more than asked, and not all at the same moment
             return error.wait + self.patience.random()
         return limit.jitter(self._faults)

@@ -56,7 +56,10 @@ class PublishOptions:
 
 @dataclass(frozen=True)
 class PublishReport:
-    """What was sent (or would be, in a dry run). `files` maps paths in the repo to bytes."""
+    """What was sent (or would be, in a dry run). `files` maps paths in the repo to bytes.
+
+    `strays` are files in the repo that only look like segments of the rows; those in the folder are `left_here`.
+    """
 
     target: str
     licence: str
@@ -68,6 +71,7 @@ class PublishReport:
     allowed_findings: tuple[str, ...] = ()
     redacted: int = 0
     dry_run: bool = False
+    strays: Sequence[str] = ()
 
 
 def publish(
@@ -148,6 +152,7 @@ def _publish_rows(
         allowed_findings=tuple(line.partition(" (")[0] for line in done.findings),
         redacted=done.redacted,
         dry_run=options.dry_run,
+        strays=done.strays,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import filecmp
 import io
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from os import PathLike
 from pathlib import Path
@@ -36,7 +36,9 @@ _OURS = Ours.growing(Series(DATA_PATH), DATA_PATH, also=(PAIRS_PATH, UNPAIRED_PA
 
 @dataclass(frozen=True)
 class CardReport:
-    """What a card was made of: `files` maps paths in the target to bytes, `changed` are those that differ."""
+    """What a card was made of: `files` maps paths in the target to bytes, `changed` are those that differ.
+
+    `strays` are files that only look like segments of the rows; nothing of them is counted."""
 
     target: str
     rows: int
@@ -44,6 +46,7 @@ class CardReport:
     files: Mapping[str, int] = field(default_factory=dict)
     changed: tuple[str, ...] = ()
     checked_only: bool = False
+    strays: Sequence[str] = ()
 
 
 def write_card(
@@ -70,7 +73,7 @@ def write_card(
     place, series = resolve_target(target), Series(DATA_PATH)
     repo = getattr(place, "repo_id", LOCAL_NAME)
     compared = None if agreement is None else read_agreement(Path(agreement))
-    options = CardOptions(repo, series.patterns, figures, today, croissant, compared)
+    options = CardOptions(repo, figures=figures, today=today, croissant=croissant, agreement=compared)
     with place.exclusive(_OURS, readonly=check):
         return _write(place, series, options, check=check)
 
@@ -84,7 +87,7 @@ def card_files(growth: Growth, *, repo: str = LOCAL_NAME, figures: bool = True) 
         path: [*([growth.local[path]] if path in growth.local else []), growth.tails.get(path, b"")]
         for path in growth.series.ordered(growth.sizes)
     }
-    options = CardOptions(repo, growth.series.patterns, figures)
+    options = CardOptions(repo, growth.series.patterns(growth.sizes), figures)
     with TemporaryDirectory() as work:
         files = render_files(parts, growth.small.get(CARD_PATH), options, Path(work))[1]
         return {path: c.read_bytes() if isinstance(c, Path) else c for path, c in files.items()}
@@ -150,6 +153,7 @@ def _write(place: Target, series: Series, options: CardOptions, *, check: bool) 
         raise CardError(f"{place.name}: no {series.path} there; append rows first, or name a built folder's dataset")
     parts = {path: [base.local[path]] for path in series.ordered(base.files)}
     with TemporaryDirectory() as work:
+        options = replace(options, data_files=series.patterns(base.files))
         rows, files = render_files(parts, base.small.get(CARD_PATH), options, Path(work))
         changed = _changed(place, base, files)
         revision = base.revision
@@ -157,7 +161,7 @@ def _write(place: Target, series: Series, options: CardOptions, *, check: bool) 
             puts = [Put(path, files[path]) for path in changed]
             revision = place.commit(base, puts, "Update the dataset card").revision
         sizes = {path: c.stat().st_size if isinstance(c, Path) else len(c) for path, c in files.items()}
-    return CardReport(place.name, rows, revision, sizes, changed, check)
+    return CardReport(place.name, rows, revision, sizes, changed, check, base.strays)
 
 
 def _text(card: bytes | None) -> str | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import UsageError
-from .console import print_error, print_findings, print_json
+from .console import print_error, print_findings, print_json, print_strays
 from .gate_options import Allow, Redact
 from .row_stamps import LICENSE_HELP, SOURCE_DATASET_HELP
 
@@ -128,6 +128,7 @@ def append(
     else:
         print_report(report)
     print_findings(report.findings, allow or ())
+    print_strays(report.strays)
 
 
 def _end_watch(growing: Growing | None, as_json: bool) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .console import print_json, print_table
+from .console import print_json, print_strays, print_table
 
 
 def audit(
@@ -51,6 +51,7 @@ def audit(
                 print(f"  {fault}")
             if report.fault_count > len(report.faults):
                 print(f"  ... and {report.fault_count - len(report.faults)} more")
+    print_strays(report.strays)
     if not report.ok:
         raise typer.Exit(1)
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ..core.places import read_place
-from .console import print_json
+from .console import print_json, print_strays
 
 
 def card(
@@ -54,6 +54,7 @@ def card(
             print(f"  {path}  {report.files[path]} bytes{' (differs)' if check else ''}")
         if check:
             print(f"next: hf-kokoro card {report.target}")
+    print_strays(report.strays)
     if check and report.changed:
         raise typer.Exit(1)
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
+
+from ..core.series import told
 
 
 def print_error(message: str) -> None:
@@ -22,6 +24,12 @@ def print_findings(findings: Iterable[str], allow: Iterable[str]) -> None:
             print(f"  allowed: {line}", file=sys.stderr)
     if unasked:
         print(f"note: texts may point to people: {'; '.join(unasked)}; `publish` will ask", file=sys.stderr)
+
+
+def print_strays(strays: Collection[str]) -> None:
+    """Name files that a reader could take for segments of the rows."""
+    if strays:
+        print(f"note: {told(strays)}", file=sys.stderr)
 
 
 def print_json(report: Any) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from ..errors import KokoroError, UsageError
 from ..policy import GateError, PrivacyError
-from .console import print_error, print_findings
+from .console import print_error, print_findings, print_strays
 
 if TYPE_CHECKING:
     from ..core.retry import Patience
@@ -258,6 +258,8 @@ class Growing:
 
     def _take(self, report: AppendReport) -> None:
         self._rows = []
+        if self.last is None:
+            print_strays(report.strays)
         self.last = report
         self.added += report.added
         self.appends += bool(report.added)

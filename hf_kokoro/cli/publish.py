@@ -8,7 +8,9 @@ from typing import Annotated
 
 import typer
 
-from .console import print_json
+from ..core.series import Series
+from ..miti.contract import DATA_PATH
+from .console import print_json, print_strays
 from .gate_options import Allow, Redact
 
 
@@ -56,15 +58,17 @@ def publish(
         print(f"{'would publish' if dry_run else 'published'} {folder} to {report.target} (licence {report.licence})")
     else:
         print(f"nothing to publish: {report.target} has all of {folder} already")
+    rows_files = Series(DATA_PATH)
     if report.rows_total:
         print(f"  rows: {report.added} new, {report.rows_total} in all")
     for path, size in report.files.items():
-        print(f"  {path}  {'+' if path.startswith('data/pilot') else ''}{size} bytes")
+        print(f"  {path}  {'+' if path in rows_files else ''}{size} bytes")
     if report.redacted:
         print(f"  {report.redacted} findings replaced")
     for line in report.allowed_findings:
         print(f"  allowed: {line}")
     for path in report.left_here:
         print(f"  not sent: {path}")
+    print_strays(report.strays)
     if report.revision:
         print(f"  revision {report.revision[:12]}")

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .console import print_error, print_findings, print_json, print_table
+from .console import print_error, print_findings, print_json, print_strays, print_table
 from .gate_options import Allow, Redact
 
 app = typer.Typer(
@@ -92,6 +92,7 @@ def send(
         if not json_:
             print_report(report)
         print_findings(report.findings, allow or ())
+        print_strays(report.strays)
 
     sent: list[AppendReport] = []
     failed = False

@@ -1,16 +1,20 @@
 """A growing file and its segments: `pilot.jsonl`, then `pilot-00001.jsonl`, `pilot-00002.jsonl`, ...
 
-Segments keep the price of an append flat: a sealed one is never read or sent again.
+Segments keep the price of an append flat: a sealed one is never read or sent again. A segment's number has five digits,
+or more without leading zeros; what else begins like the series is a stray, which nobody reads and every verb names.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from ..errors import UsageError
+
+_DIGITS = 5
+_SEGMENT = re.compile(rf"(.*)-(\d{{{_DIGITS}}}|[1-9]\d{{{_DIGITS},}})\.jsonl", re.DOTALL | re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -34,31 +38,64 @@ class Series:
 
     def name(self, number: int) -> str:
         """Path of the segment with that number; 0 is the first file."""
-        return self.path if number == 0 else f"{self.stem}-{number:05d}.jsonl"
+        return self.path if number == 0 else f"{self.stem}-{number:0{_DIGITS}d}.jsonl"
 
     def number(self, path: str) -> int | None:
         """The segment's number, or None if `path` doesn't belong to this series."""
         if path == self.path:
             return 0
-        match = re.fullmatch(re.escape(self.stem) + r"-(\d{5,})\.jsonl", path)
-        return int(match[1]) if match and int(match[1]) > 0 else None
+        first, number = segment_of(path)
+        return number if first == self.path else None
 
     def __contains__(self, path: object) -> bool:
         return isinstance(path, str) and self.number(path) is not None
 
-    @property
-    def glob(self) -> str:
-        """One pattern for a card's `data_files` that takes in every segment, but the first one last."""
-        return f"{self.stem}*.jsonl"
+    def patterns(self, paths: Iterable[str] = ()) -> tuple[str, ...]:
+        """Patterns for a card's `data_files` that take in the segments in order, those among `paths` and all of five
+        digits, and no stray.
 
-    @property
-    def patterns(self) -> tuple[str, str]:
-        """Two patterns that take in every segment in order (`-` sorts before `.`, so one would mix it up)."""
-        return self.path, f"{self.stem}-*.jsonl"
+        A loader takes pattern after pattern and sorts within each by name: `-` comes before `.`, and 100000 before
+        99999, so the first file and every number of digits have one of their own.
+        """
+        digits = {_DIGITS, *(len(str(number)) for path in paths if (number := self.number(path)))}
+        return self.path, *(self._pattern(count) for count in sorted(digits) if count >= _DIGITS)
+
+    def _pattern(self, digits: int) -> str:
+        first = "[0-9]" if digits == _DIGITS else "[1-9]"
+        return f"{self.stem}-{first}{'[0-9]' * (digits - 1)}.jsonl"
+
+    def holds(self, pattern: str) -> bool:
+        """Whether a pattern of a card is one that was written for this series, now or by older versions."""
+        known = (f"{self.stem}*.jsonl", f"{self.stem}-*.jsonl", self._pattern(pattern.count("-9]")))
+        return pattern in known or pattern in self
 
     def ordered(self, paths: Iterable[str]) -> list[str]:
         """The segments among `paths`, oldest first."""
-        return sorted((p for p in paths if p in self), key=lambda p: self.number(p) or 0)
+        return sorted((path for path in paths if path in self), key=lambda path: (self.number(path), path != self.path))
+
+    def strays(self, paths: Iterable[str]) -> tuple[str, ...]:
+        """Those of `paths` that could be taken for segments and are none: the same folder, the same beginning."""
+        folder = PurePosixPath(self.path).parent
+        alike = (p for p in paths if p.startswith(self.stem) and p.endswith(".jsonl") and p not in self)
+        return tuple(sorted((p for p in alike if PurePosixPath(p).parent == folder), key=segment_of))
+
+
+def told(strays: Collection[str]) -> str:
+    """What every verb says of strays, in one line."""
+    be, them = ("is no segment", "it") if len(strays) == 1 else ("are no segments", "them")
+    return (
+        f"{', '.join(strays)} {be} of the rows beside {them} and left alone; move {them} elsewhere (where an older "
+        f"card's pattern takes {them} in, `hf-kokoro card` writes another)"
+    )
+
+
+def segment_of(path: str) -> tuple[str, int]:
+    """The first file of the series that a name with a segment's number belongs to, and the number; else (path, 0).
+
+    Sorts any .jsonl files series by series, each in the order it grew.
+    """
+    match = _SEGMENT.fullmatch(path)
+    return (f"{match[1]}.jsonl", int(match[2])) if match else (path, 0)
 
 
 def split_lines(

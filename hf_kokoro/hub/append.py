@@ -37,6 +37,7 @@ class AppendReport:
     a folder: the bytes of the new lines, and 0). `files` maps data files to the bytes they grew by.
     `findings` says, a line a kind, what in the texts may point to people and stays in them (on the Hub: because
     it was allowed); `redacted` counts what was replaced. `preview` is what a dry run would change.
+    `strays` are files there that only look like segments of the file that grew.
     """
 
     added: int
@@ -55,6 +56,7 @@ class AppendReport:
     findings: Sequence[str] = ()
     redacted: int = 0
     preview: Sequence[str] = ()
+    strays: Sequence[str] = ()
 
 
 def append_rows(
@@ -129,6 +131,7 @@ def append_rows(
         findings=tuple(gate.staying.lines()),
         redacted=gate.redacted,
         preview=outcome.preview,
+        strays=outcome.strays,
     )
 
 
@@ -141,6 +144,7 @@ class _Outcome:
     attempts: int
     files: Mapping[str, int]
     preview: Sequence[str] = ()
+    strays: Sequence[str] = ()
 
 
 @dataclass
@@ -184,7 +188,8 @@ class _Run:
             base = self.target.snapshot(self.series, self.ours, readonly=True)
             plan = self._plan(base, rows, readonly=True)
             preview = describe_changes(base, plan.changes, plan.rows)
-            return replace(_outcome(plan, Commit(base.revision), frozenset(), 0), preview=preview)
+            outcome = _outcome(plan, Commit(base.revision), frozenset(), 0)
+            return replace(outcome, preview=preview, strays=base.strays)
 
     def append(self, rows: Sequence[NewRow], spool: Spool | None) -> _Outcome:
         """Until the rows are there; or the error says which are not, and an AppendFailed leaves them in the spool."""
@@ -221,7 +226,7 @@ class _Run:
                     commit = Commit(base.revision)
                     if plan.changes:
                         commit = self.target.commit(base, plan.changes, self._message(plan))
-                return _outcome(plan, commit, way.in_doubt, tries.attempts)
+                return replace(_outcome(plan, commit, way.in_doubt, tries.attempts), strays=base.strays)
             except TargetError as error:
                 # these may have arrived though no reply said so; if they are there next time, they are ours
                 if plan is not None and isinstance(error, OutcomeUnknown | RateLimited | VerifyError):

@@ -45,7 +45,7 @@ class AuditReport:
 
     `ok` if every revision only grew, every row is valid and unique and every card's counts are right. `faults`
     are the first ones found, those of the history before those of rows and cards; `fault_count` is all of them;
-    `rows` are those of the newest revision.
+    `rows` are those of the newest revision; `strays` are files in it that only look like segments, and don't count.
     """
 
     ok: bool
@@ -55,6 +55,7 @@ class AuditReport:
     fault_count: int = 0
     target: str = ""
     path: str = DATA_PATH
+    strays: Sequence[str] = ()
 
 
 def audit(target: str | PathLike[str] | Target, path: str = DATA_PATH) -> AuditReport:
@@ -80,7 +81,8 @@ def audit(target: str | PathLike[str] | Target, path: str = DATA_PATH) -> AuditR
     kept = [*history, *rows, *cards][:FAULTS_SHOWN]
     count = history.count + rows.count + cards.count
     total = (table[-1].rows or 0) if table else 0
-    return AuditReport(not count, table, total, kept, count, place.name, path)
+    strays = revisions[-1].strays if revisions else ()
+    return AuditReport(not count, table, total, kept, count, place.name, path, strays)
 
 
 def _table(

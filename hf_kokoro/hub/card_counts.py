@@ -22,6 +22,7 @@ from .target import CARD_PATH
 
 _FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)(?:\r?\n)---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _DEFAULT = "default"
+_QUOTE = '"'
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,7 @@ class SplitCount:
 
     def only_of(self, series: Series) -> bool:
         """Whether the split can hold nothing but this series, so that its count must be the series' rows."""
-        known = (series.glob, *series.patterns)
-        return bool(self.patterns) and all(pattern in known or pattern in series for pattern in self.patterns)
+        return bool(self.patterns) and all(map(series.holds, self.patterns))
 
 
 @dataclass(frozen=True)
@@ -128,20 +128,24 @@ class _Card:
         return Declared(configs, default, inferred=default is not None and not configs[default])
 
     def pattern_edits(self, growth: Growth) -> Iterator[_Edit]:
-        """Add `data/pilot-*.jsonl` to `data/pilot.jsonl` where a segment begins that would be left out."""
+        """Add the patterns of segments to the one of `data/pilot.jsonl` where one begins that would be left out."""
+        wanted = growth.series.patterns(growth.sizes)
         new = [path for path in growth.tails if path not in growth.local]
         for entry in self._data_file_nodes():
             if not entry.takes(growth.series.path) or all(entry.takes(path) for path in new):
                 continue
-            exact = next((node for node in entry.nodes if node.value == growth.series.path), None)
-            if exact is None:
+            known = [node for node in entry.nodes if node.value in wanted]
+            if not known:
                 raise TargetError(
                     f"{CARD_PATH}: data_files of config {entry.config!r} would leave out {new[0]}; nothing was "
-                    f"written; write {list(growth.series.patterns)} there"
+                    f"written; write {list(wanted)} there"
                 )
-            quote = _quote(exact)
-            first, more = (f"{quote}{pattern}{quote}" for pattern in growth.series.patterns)
-            yield self._edit(exact, entry.joined(first, more, "\r\n" if "\r\n" in self._text else "\n"))
+            last, there = known[-1], {node.value for node in entry.nodes}
+            quote = _quote(last)
+            texts = [f"{quote}{last.value}{quote}"]
+            # brackets have to be quoted in a list in one line
+            texts += [f"{quote or _QUOTE}{pattern}{quote or _QUOTE}" for pattern in wanted if pattern not in there]
+            yield self._edit(last, entry.joined(texts, "\r\n" if "\r\n" in self._text else "\n"))
 
     def count_edits(self, growth: Growth) -> Iterator[_Edit]:
         """New numbers for every split that the grown files belong to."""
@@ -206,13 +210,11 @@ class _DataFiles:
     def takes(self, path: str) -> bool:
         return any(matches(node.value, path) for node in self.nodes)
 
-    def joined(self, first: str, more: str, line_end: str) -> str:
-        """The YAML text of two patterns in the place of one."""
+    def joined(self, texts: Sequence[str], line_end: str) -> str:
+        """The YAML text of several patterns in the place of one."""
         if not isinstance(self.node, yaml.SequenceNode):
-            return f"[{first}, {more}]"
-        if self.node.flow_style:
-            return f"{first}, {more}"
-        return f"{first}{line_end}{' ' * self.node.start_mark.column}- {more}"
+            return f"[{', '.join(texts)}]"
+        return (", " if self.node.flow_style else f"{line_end}{' ' * self.node.start_mark.column}- ").join(texts)
 
 
 def _quote(node: yaml.ScalarNode) -> str:

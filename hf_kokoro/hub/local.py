@@ -87,7 +87,7 @@ class LocalTarget:
         self._refuse_foreign(ours)
         last = self.ledger.last()
         files, local = {}, {}
-        paths = self._data_files(series)
+        paths, strays = self._data_files(series)
         for path in paths:
             file = self._file(path)
             known = last.files.get(path) if last else None
@@ -103,7 +103,7 @@ class LocalTarget:
         small = {
             path: self._file(path).read_bytes() for path in (CARD_PATH, MANIFEST_PATH) if self._file(path).is_file()
         }
-        return Snapshot(last.id if last else "", files, local, small)
+        return Snapshot(last.id if last else "", files, local, small, strays)
 
     def commit(self, base: Snapshot, changes: Iterable[Change], message: str) -> Commit:
         last = self.ledger.last()
@@ -157,7 +157,8 @@ class LocalTarget:
             parent = entry.id
             recorded = {path: info for path, info in entry.files.items() if path in series}
             last = Revision(entry.id, entry.time, AUTHORS[entry.kind], recorded)
-        now = {path: FileInfo(self._file(path).stat().st_size) for path in self._data_files(series)}
+        paths, strays = self._data_files(series)
+        now = {path: FileInfo(self._file(path).stat().st_size) for path in paths}
         if {path: info.size for path, info in now.items()} != {p: info.size for p, info in recorded.items()}:
             if last is not None:
                 yield last
@@ -165,7 +166,7 @@ class LocalTarget:
         if last is not None:
             card = self._file(CARD_PATH)
             extra = {CARD_PATH: FileInfo(card.stat().st_size)} if card.is_file() else {}
-            yield replace(last, files={**last.files, **extra})
+            yield replace(last, files={**last.files, **extra}, strays=strays)
 
     def open(self, revision: Revision, path: str) -> BinaryIO:
         file = self._file(path)
@@ -185,14 +186,16 @@ class LocalTarget:
         paths = (file.relative_to(self.folder).as_posix() for file in found)
         refuse_foreign(self.name, ours, card.read_bytes() if card.is_file() else None, lambda: paths)
 
-    def _data_files(self, series: Series) -> list[str]:
+    def _data_files(self, series: Series) -> tuple[list[str], Sequence[str]]:
+        """The segments that are there, oldest first, and the strays beside them."""
         if not self.folder.is_dir():
-            return []
+            return [], ()
         folder = (self.folder / series.path).parent
         found = {file.relative_to(self.folder).as_posix(): file for file in folder.glob("*.jsonl")}
         for path in series.ordered(found):
             self._refuse_folder(path)
-        return series.ordered(path for path, file in found.items() if file.is_file())
+        paths = [path for path, file in found.items() if file.is_file()]
+        return series.ordered(paths), series.strays(paths)
 
     def _refuse_folder(self, path: str) -> None:
         if self._file(path).is_dir():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -101,13 +101,13 @@ class HubTarget:
             return Snapshot("", {}, {})
         small = self._small(revision)
         self._refuse_foreign(ours, revision, small)
-        files = self._data_files(series, revision)
+        files, strays = self._data_files(series, revision)
         for path in self.mirror.held():
             if path in series and path not in files:
                 raise self.mirror.removed(path)
         fetch = self._pinned(revision).fetch
         local = {path: self.mirror.prove(path, info, fetch) for path, info in files.items()}
-        return Snapshot(revision, files, local, small)
+        return Snapshot(revision, files, local, small, strays)
 
     def commit(self, base: Snapshot, changes: Iterable[Change], message: str) -> Commit:
         staged: dict[str, Path] = {}
@@ -164,9 +164,10 @@ class HubTarget:
         return Pinned(self.repo_id, revision, token=self._token, endpoint=self._api.endpoint, bounded=self._bounded)
 
     def _revision(self, commit: GitCommitInfo, series: Series) -> Revision:
-        files = {**self._data_files(series, commit.commit_id), **self._small_files(commit.commit_id)}
+        files, strays = self._data_files(series, commit.commit_id)
         time = commit.created_at.isoformat(timespec="seconds")
-        return Revision(commit.commit_id, time, ", ".join(commit.authors), files)
+        files |= self._small_files(commit.commit_id)
+        return Revision(commit.commit_id, time, ", ".join(commit.authors), files, strays)
 
     def _head(self, ours: Ours | None, create: bool) -> str | None:
         """Commit of the branch. With `create` a missing repo or branch is made, else it gives None.
@@ -211,8 +212,8 @@ class HubTarget:
         if ours is not None:
             refuse_foreign(self.name, ours, small.get(CARD_PATH), lambda: self._ask("listing the files", paths))
 
-    def _data_files(self, series: Series, revision: str) -> dict[str, FileInfo]:
-        """The segments at a commit, oldest first."""
+    def _data_files(self, series: Series, revision: str) -> tuple[dict[str, FileInfo], Sequence[str]]:
+        """The segments at a commit, oldest first, and the strays beside them."""
         folder = str(PurePosixPath(series.path).parent)
 
         def tree() -> list[RepoFile]:
@@ -225,7 +226,7 @@ class HubTarget:
                 return []
 
         found = {entry.path: _info(entry) for entry in self._ask("listing the data files", tree)}
-        return {path: found[path] for path in series.ordered(found)}
+        return {path: found[path] for path in series.ordered(found)}, series.strays(found)
 
     def _small_files(self, revision: str) -> dict[str, FileInfo]:
         return {path: _info(entry) for path, entry in self._paths([CARD_PATH, MANIFEST_PATH], revision).items()}

@@ -33,13 +33,15 @@ class Snapshot:
     """A target at one revision. `revision` is "" while there is nothing.
 
     `files` are the segments of the series that exist; `local` maps them to local copies whose bytes were
-    proven to be the target's; `small` holds the card's and the manifest's bytes.
+    proven to be the target's; `small` holds the card's and the manifest's bytes; `strays` are files that only look
+    like segments.
     """
 
     revision: str
     files: Mapping[str, FileInfo]
     local: Mapping[str, Path]
     small: Mapping[str, bytes] = field(default_factory=dict)
+    strays: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,7 @@ class Revision:
     time: str
     author: str
     files: Mapping[str, FileInfo]
+    strays: Sequence[str] = ()
 
 
 @dataclass

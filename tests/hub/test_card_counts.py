@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 
 import pyarrow as pa
 import pytest
@@ -19,6 +20,7 @@ from .places import Place
 from .rows import row, rows
 
 DATA = "data/pilot.jsonl"
+SEGMENTS = "data/pilot-[0-9][0-9][0-9][0-9][0-9].jsonl"
 
 CARD = """---
 # a comment that stays
@@ -85,13 +87,13 @@ def test_stale_count_is_put_right(place: Place) -> None:
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        ('path: "data/pilot.jsonl"', 'path: ["data/pilot.jsonl", "data/pilot-*.jsonl"]'),
-        ("path: data/pilot.jsonl", "path: [data/pilot.jsonl, data/pilot-*.jsonl]"),
-        ("path: ['data/pilot.jsonl']", "path: ['data/pilot.jsonl', 'data/pilot-*.jsonl']"),
-        ("path:\n    - data/pilot.jsonl", "path:\n    - data/pilot.jsonl\n    - data/pilot-*.jsonl"),
+        ('path: "data/pilot.jsonl"', f'path: ["data/pilot.jsonl", "{SEGMENTS}"]'),
+        ("path: data/pilot.jsonl", f'path: [data/pilot.jsonl, "{SEGMENTS}"]'),
+        ("path: ['data/pilot.jsonl']", f"path: ['data/pilot.jsonl', '{SEGMENTS}']"),
+        ("path:\n    - data/pilot.jsonl", f'path:\n    - data/pilot.jsonl\n    - "{SEGMENTS}"'),
         (
             "path: [data/other.jsonl, data/pilot.jsonl]",
-            "path: [data/other.jsonl, data/pilot.jsonl, data/pilot-*.jsonl]",
+            f'path: [data/other.jsonl, data/pilot.jsonl, "{SEGMENTS}"]',
         ),
     ],
 )
@@ -104,12 +106,12 @@ def test_new_segment_is_added_to_the_cards_data_files_after_the_first_file(
     changed = place.files()["README.md"].decode()
     assert yaml.safe_load(changed.split("---")[1])["configs"][0]["data_files"][0]["path"][-2:] == [
         "data/pilot.jsonl",
-        "data/pilot-*.jsonl",
+        SEGMENTS,
     ]
     assert after in changed
     assert "    num_examples: 2\n" in changed
     append_rows(place.target(), rows(3), segment_bytes=10)
-    assert place.files()["README.md"].decode().count("pilot-*.jsonl") == 1
+    assert place.files()["README.md"].decode().count(SEGMENTS) == 1
     assert audit(place.target()).ok
 
 
@@ -124,7 +126,7 @@ def test_card_whose_pattern_would_leave_a_new_segment_out_stops_the_append(place
     place.write("README.md", CARD.replace('"data/pilot.jsonl"', "data/pilo?.jsonl").encode())
     append_rows(place.target(), rows(1))
     before = place.files()
-    with pytest.raises(TargetError, match=r"data/pilot-\*\.jsonl"):
+    with pytest.raises(TargetError, match=re.escape(SEGMENTS)):
         append_rows(place.target(), rows(2), segment_bytes=10)
     assert place.files() == before
 
@@ -211,6 +213,11 @@ def test_card_given_by_the_caller_wins(place: Place) -> None:
         ("data/pilot.jsonl", "data/pilotXjsonl", False),
         ("data/pilot-0000?.jsonl", "data/pilot-00001.jsonl", True),
         ("data/pilot+.jsonl", "data/pilott.jsonl", False),
+        (SEGMENTS, "data/pilot-00001.jsonl", True),
+        (SEGMENTS, "data/pilot-backup.jsonl", False),
+        (SEGMENTS, "data/pilot-100000.jsonl", False),
+        ("data/pilot-[1-9][0-9].jsonl", "data/pilot-01.jsonl", False),
+        ("data/pilot-[!a-z].jsonl", "data/pilot-1.jsonl", True),
     ],
 )
 def test_patterns_take_in_what_datasets_would(pattern: str, path: str, takes: bool) -> None:

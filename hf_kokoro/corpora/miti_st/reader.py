@@ -1,4 +1,4 @@
-"""Published MITI-ST rows (`data/pilot*.jsonl`) to rows in this package's spelling.
+"""Published MITI-ST rows (`data/pilot.jsonl` and its segments) to rows in this package's spelling.
 
 The exact keys of the copy on the Hub could not be seen, so reading accepts aliases through one table; writing
 always uses the names of `schema.miti_st`. A key that is neither is dropped and said: the typed views have no
@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from pathlib import PurePosixPath
+from functools import cache
+from pathlib import PurePath, PurePosixPath
 from typing import Any
 
 import orjson
 
 from ...core.archives import FolderFiles, SingleFile, SourceFiles
+from ...core.series import Series, segment_of, told
 from ...errors import Fault, Faults, SourceError, describe
 from ...miti import contract as schema
 from ...miti.contract import LINE_LIMIT
@@ -28,6 +30,7 @@ ANSWER_ALIASES: dict[str, tuple[str, ...]] = {
     "total": ("score", "total_score"),
 }
 """Our key to the other spellings that are read. The five scores may also lie nested under `scores`."""
+_SERIES = (Series(schema.DATA_PATH), Series(PurePosixPath(schema.DATA_PATH).name))
 _HINT = "see README 'Files' for the row schema"
 _SPELLINGS = {alias: name for name, aliases in ANSWER_ALIASES.items() for alias in aliases}
 
@@ -37,11 +40,12 @@ class RowReader:
 
     def __init__(self, files: SourceFiles) -> None:
         self.files = files
+        _name_strays(files.path, tuple(files.names()))
         self.faults = Faults()
         self.dropped_keys: dict[str, int] = {}
 
     def names(self) -> list[str]:
-        """The row files: `data/pilot*.jsonl` of a published folder, else every `.jsonl`, in the order they grew."""
+        """The row files: `data/pilot.jsonl` and its segments, else every `.jsonl`, in the order they grew."""
         return row_files(self.files.names())
 
     def read(self, names: list[str] | None = None) -> Iterator[dict[str, Any]]:
@@ -150,10 +154,20 @@ class RowReader:
 
 
 def row_files(names: list[str]) -> list[str]:
-    """Choose the row files among `names`: the published ones if there are any, in growing order."""
+    """Choose the row files among `names`: the published ones if there are any, in growing order.
+
+    In a folder that is itself the published `data` they stand at the top.
+    """
+    for series in _SERIES:
+        if published := series.ordered(names):
+            return published
     lines = [name for name in names if name.endswith(".jsonl") and not name.startswith(".")]
-    stem = PurePosixPath(schema.DATA_PATH)
-    published = [
-        n for n in lines if PurePosixPath(n).parent == stem.parent and PurePosixPath(n).name.startswith(stem.stem)
-    ]
-    return sorted(published or lines, key=lambda name: (PurePosixPath(name).stem != stem.stem, name))
+    return sorted(lines, key=segment_of)
+
+
+@cache
+def _name_strays(source: PurePath, names: tuple[str, ...]) -> None:
+    """Say once which files beside the rows are not read."""
+    series = next((series for series in _SERIES if series.ordered(names)), None)
+    if series is not None and (strays := series.strays(names)):
+        logger.warning("%s: %s", source.name, told(strays))

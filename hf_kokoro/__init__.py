@@ -6,23 +6,25 @@ transformers or anthropic.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from .core.lazy import on_first_use
 
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from .corpora import BUILDERS, load_dataset
     from .errors import KokoroError
-    from .hub import AppendReport, AuditReport, append_rows, audit
+    from .hub import AppendReport, AuditReport, audit
+    from .workflow import append_rows
 
 _EXPORTS = {
-    "BUILDERS": "builders",
-    "load_dataset": "builders",
+    "BUILDERS": "corpora",
+    "load_dataset": "corpora",
     "KokoroError": "errors",
     "AppendReport": "hub",
     "AuditReport": "hub",
-    "append_rows": "hub",
+    "append_rows": "workflow",
     "audit": "hub",
 }
 
@@ -38,12 +40,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _EXPORTS:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f".{_EXPORTS[name]}", __name__), name)
-    globals()[name] = value
-    return value
+__getattr__ = on_first_use(__name__, _EXPORTS)
 
 
 def __dir__() -> list[str]:

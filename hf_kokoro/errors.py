@@ -40,8 +40,6 @@ class KokoroError(Exception):
     """Base of all errors of this package."""
 
     retryable = False
-    wait: float | None = None
-    """Seconds after which the other side asked to be tried again, if it said so."""
 
 
 class UsageError(KokoroError):

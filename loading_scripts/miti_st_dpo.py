@@ -17,7 +17,7 @@ if not hasattr(datasets, "List"):
     datasets.List = lambda feature: [feature]
 
 from hf_kokoro.core.archives import open_source
-from hf_kokoro.corpora.miti_st.reader import RowReader
+from hf_kokoro.corpora.miti_st.reader import RowReader, warn_of_strays
 from hf_kokoro.miti.contract import VERSION
 from hf_kokoro.miti.features import ROWS_FEATURES
 
@@ -36,6 +36,7 @@ class MitiStDpo(datasets.GeneratorBasedBuilder):
 
     def _generate_examples(self):
         reader = RowReader(open_source(self.config.data_dir))
+        warn_of_strays(reader.files)
         yield from enumerate(reader.read())
         reader.faults.raise_if_any("MITI-ST rows")
 

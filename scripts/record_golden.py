@@ -19,7 +19,7 @@ import datasets
 import hf_kokoro as hk
 
 SAMPLES = Path(hk.__file__).parent / "samples"
-ROWS = Path(__file__).resolve().parent.parent / "tests" / "builders" / "rows.jsonl"
+ROWS = Path(__file__).resolve().parent.parent / "tests" / "corpora" / "rows.jsonl"
 SOURCES = {"kokorochat": SAMPLES / "kokorochat", "emplifai": SAMPLES / "emplifai.csv", "miti_st_dpo": ROWS}
 VARIANTS: dict[tuple[str, str], dict[str, Any]] = {
     ("miti_st_dpo", "pairs"): {"split_by": "question", "weights": "inverse_frequency"},

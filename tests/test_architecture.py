@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from graphlib import CycleError, TopologicalSorter
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -148,6 +149,31 @@ def test_importing_the_package_and_asking_for_help_load_no_heavy_library(code: s
     )
     done = subprocess.run([sys.executable, "-c", probe + code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "LOADED []"
+
+
+@pytest.mark.parametrize(
+    ("module", "heavy"),
+    [
+        ("hf_kokoro.miti", "datasets pandas numpy pyarrow torch transformers anthropic jsonschema asyncio"),
+        ("hf_kokoro.judging", "datasets pandas numpy pyarrow torch transformers anthropic jsonschema asyncio"),
+        *(
+            (name, "datasets pandas pyarrow torch transformers anthropic")
+            for name in modules(PACKAGE)
+            if ".core." in name
+        ),
+    ],
+)
+def test_the_ground_floors_and_the_judges_load_no_heavy_library(module: str, heavy: str) -> None:
+    probe = f"import sys, {module}; print(sorted(set({heavy.split()}) & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("name", [name for name, file in modules(PACKAGE).items() if file.name == "__init__.py"])
+def test_every_name_that_a_package_promises_is_there(name: str) -> None:
+    module = import_module(name)
+    promised = getattr(module, "__all__", [])
+    assert [name for name in promised if getattr(module, name, None) is None] == []
 
 
 def test_every_verb_explains_itself_with_an_example() -> None:

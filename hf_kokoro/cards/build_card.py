@@ -9,6 +9,8 @@ from typing import Any
 
 from datasets import Dataset, Features
 
+from ..core.suggest import allowed
+from ..corpora import BUILDERS
 from ..corpora.kokorochat import schema as kokorochat
 from ..errors import UsageError, describe
 from .columns import column_table
@@ -65,12 +67,6 @@ _DATASETS = {
         language="en",
     ),
 }
-_TASKS = {
-    "score_prediction": ("text-classification", "text-scoring"),
-    "emotion": ("text-classification", "multi-class-classification"),
-    "situations": ("text-classification", "multi-class-classification"),
-}
-_TASK = ("text-generation", "dialogue-modeling")
 _LANGUAGES = {"ja": "Japanese", "en": "English (translated)", "zh": "Chinese (translated)"}
 
 
@@ -97,7 +93,7 @@ def render_build_card(
     without a template, CardError if the existing card's YAML can't be read.
     """
     if name not in _DATASETS:
-        raise UsageError(f"card: got dataset {describe(name, show=True)}; allowed: {', '.join(_DATASETS)}")
+        raise UsageError(f"card: got dataset {describe(name, show=True)}; {allowed(name, _DATASETS)}")
     dataset = _DATASETS[name]
     old_data, old_body = split_card(existing) if existing else ({}, "")
     total = sum(rows.values())
@@ -119,7 +115,7 @@ def render_build_card(
     prose = template(dataset.template)
     body = keep_hand_written(fill(prose, values), old_body or None, prose)
     card = ConfigCard(config, features, data_files, rows, default=True)
-    return join_card(merge_metadata(old_data, _metadata(dataset, card, total, options or {}) | stated), body)
+    return join_card(merge_metadata(old_data, _metadata(name, card, total, options or {}) | stated), body)
 
 
 def build_statistics(
@@ -157,9 +153,10 @@ _CAPTIONS = {
 }
 
 
-def _metadata(dataset: _Dataset, card: ConfigCard, total: int, options: Mapping[str, Any]) -> dict[str, Any]:
+def _metadata(name: str, card: ConfigCard, total: int, options: Mapping[str, Any]) -> dict[str, Any]:
+    dataset = _DATASETS[name]
     language = str(options.get("language") or dataset.language)
-    category, task = _TASKS.get(card.name, _TASK)
+    category, task = BUILDERS[name].view_of(card.name).task
     return {
         "pretty_name": f"{dataset.pretty_name} ({card.name})",
         "license": dataset.license,

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from datasets.info import DatasetInfosDict
 from datasets.utils.metadata import MetadataConfigs
 from huggingface_hub import DatasetCardData
 
+from ..core.suggest import nearest
 from ..errors import describe
 from . import hub_terms as terms
 from .front_matter import CardError, size_category, split_card
@@ -144,8 +144,8 @@ def _numbers(value: Any) -> list[int]:
 
 
 def _unknown(key: str, value: str, known: Iterable[str], allowed: str, guess: str | None = None) -> Problem:
-    near = difflib.get_close_matches(guess or value.casefold(), list(known), n=1)
-    return Problem(key, repr(value[:60]), allowed, f"did you mean {near[0]}?" if near else "")
+    near = nearest(guess or value.casefold(), known)
+    return Problem(key, repr(value[:60]), allowed, f"did you mean {near}?" if near else "")
 
 
 def _size_problems(data: Mapping[str, Any], rows: int | None) -> Iterator[Problem]:

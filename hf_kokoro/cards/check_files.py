@@ -13,8 +13,8 @@ from datasets import Features
 from datasets.info import DatasetInfosDict
 from huggingface_hub import DatasetCardData
 
-from ..hub.card_counts import matches, split_counts
-from ..hub.lines import iter_lines
+from ..core.jsonl import iter_lines
+from ..hub.card import matches, split_counts
 from .check import Problem, card_problems
 from .front_matter import split_card
 

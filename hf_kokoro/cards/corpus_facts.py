@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
+from ..core.stats import Array, spearman_matrix
 from ..corpora.emplifai.emotions import EMOTION_NAMES
 from ..corpora.kokorochat.measures import DialogueMeasures, measure_dialogues
 from ..corpora.kokorochat.schema import TOPICS
@@ -49,10 +49,9 @@ class KokoroChatFacts:
         client, counselor = self.measured.utterances.sum(axis=0)
         return int(client), int(counselor)
 
-    def item_correlations(self) -> np.ndarray:
+    def item_correlations(self) -> Array:
         """Spearman between the 20 items, (20, 20); nan where an item is constant."""
-        correlations: np.ndarray = pd.DataFrame(self.measured.items).rank().corr().to_numpy()
-        return correlations
+        return spearman_matrix(self.measured.items.astype(float))
 
 
 @dataclass

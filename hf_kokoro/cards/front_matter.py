@@ -37,7 +37,7 @@ class ConfigCard:
     rows: Mapping[str, int] | None = None
     default: bool = False
     stamp: str = ""
-    """Digest of the data (`hub.card_stamp`), kept where it becomes part of a local folder's cache key."""
+    """Digest of the data (`hub.card`), kept where it becomes part of a local folder's cache key."""
 
 
 def size_category(rows: int) -> str:

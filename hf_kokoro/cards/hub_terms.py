@@ -6,11 +6,9 @@ all problems are found before a byte is sent.
 
 from __future__ import annotations
 
-import tomllib
-from importlib.resources import files
-from typing import Any
+from ..core.shipped import shipped_toml
 
-_TERMS: dict[str, Any] = tomllib.loads(files(__package__).joinpath("hub_terms.toml").read_text("utf-8"))
+_TERMS = shipped_toml(__package__, "hub_terms.toml")
 
 LICENCE_IDS = frozenset[str](_TERMS["licences"])
 LANGUAGES_TWO_LETTERS = frozenset[str](_TERMS["languages"])

@@ -18,7 +18,7 @@ from .front_matter import ConfigCard, configs_metadata, join_card, merge_metadat
 from .origins import Wording, wording_of
 from .templates import fill, keep_hand_written, template
 
-DATA_FILES = Series(DATA_PATH).patterns()
+DATA_FILES = Series(DATA_PATH).patterns
 RULE_JUDGE_PREFIX = "rule-based/"
 LOCAL_NAME = "path/to/this/folder"
 """Stands in the loading examples of a card that has no repo id yet."""

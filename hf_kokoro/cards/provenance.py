@@ -9,9 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..core.series import Series
 from ..hub.target import CARD_PATH
-from ..miti.contract import DATA_PATH
 from ..policy.licences import (
     LICENCES,
     Licence,
@@ -71,7 +69,7 @@ def _column_names(source: Path) -> Iterator[str]:
                 names = set(pq.read_schema(source / path).names)
             except (pa.ArrowException, OSError):
                 names = set()  # the check of the files says what is wrong with it
-        elif path.endswith((".jsonl", ".json")) and path not in Series(DATA_PATH):
+        elif path.endswith((".jsonl", ".json")) and not path.startswith("data/pilot"):
             with (source / path).open("rb") as stream:
                 names = {key for key in _KOKOROCHAT_COLUMNS if key.encode() in stream.read(1 << 16)}
         if names & _KOKOROCHAT_COLUMNS:

@@ -11,10 +11,11 @@ from typing import Any
 import orjson
 import pyarrow.parquet as pq
 
+from ..core.reports import Report
 from ..core.series import Series
 from ..errors import UsageError
 from ..hub import Growth, append_rows, resolve_target
-from ..hub.card_counts import matches
+from ..hub.card import matches
 from ..hub.resolve import HubOptions
 from ..hub.target import CARD_PATH, Ours, Put, Target
 from ..miti.contract import DATA_PATH
@@ -55,11 +56,8 @@ class PublishOptions:
 
 
 @dataclass(frozen=True)
-class PublishReport:
-    """What was sent (or would be, in a dry run). `files` maps paths in the repo to bytes.
-
-    `strays` are files in the repo that only look like segments of the rows; those in the folder are `left_here`.
-    """
+class PublishReport(Report):
+    """What was sent (or would be, in a dry run). `files` maps paths in the repo to bytes."""
 
     target: str
     licence: str
@@ -71,7 +69,6 @@ class PublishReport:
     allowed_findings: tuple[str, ...] = ()
     redacted: int = 0
     dry_run: bool = False
-    strays: Sequence[str] = ()
 
 
 def publish(
@@ -92,7 +89,10 @@ def publish(
     place = resolve_target(to, HubOptions(private=False) if options.public else None)
     _refuse_scripts(source)
     series = Series(DATA_PATH)
-    segments = series.ordered(folder_files(source))
+    listed = folder_files(source)
+    segments = series.ordered(listed)
+    if segments:
+        series.warn_of_strays(listed, str(folder))
     rows = [dict(row) for _, row in parse_rows(read_lines({path: [source / path] for path in segments}))]
     if not segments and (source / CARD_PATH).is_file():
         raise_problems(folder_problems(source))
@@ -119,9 +119,10 @@ def _publish_rows(
     sent: dict[str, int] = {}
 
     def extra_files(growth: Growth) -> dict[str, bytes]:
-        known = growth.small.get(CARD_PATH, own_card)
-        grown = replace(growth, small={**growth.small, CARD_PATH: known}) if known else growth
-        files = card_files(grown, repo=getattr(place, "repo_id", LOCAL_NAME), figures=options.figures)
+        known = own_card if growth.card is None else growth.card
+        files = card_files(
+            replace(growth, card=known), repo=getattr(place, "repo_id", LOCAL_NAME), figures=options.figures
+        )
         _check_rendered(files, growth, own_card)
         sent.update({path: len(content) for path, content in files.items()})
         return files
@@ -152,7 +153,6 @@ def _publish_rows(
         allowed_findings=tuple(line.partition(" (")[0] for line in done.findings),
         redacted=done.redacted,
         dry_run=options.dry_run,
-        strays=done.strays,
     )
 
 
@@ -163,7 +163,7 @@ def _check_rendered(files: Mapping[str, bytes], growth: Growth, own_card: bytes 
     """All problems of the card that is about to be sent, before it is."""
     card = files[CARD_PATH]
     problems = card_problems(card, growth.rows_total)
-    if not problems and CARD_PATH not in growth.small and own_card:
+    if not problems and growth.card is None and own_card:
         # configs that the folder's own card added; what the target's card has is already there
         problems = pattern_problems(split_card(card.decode())[0], [*growth.sizes, *files])
     raise_problems(problems)

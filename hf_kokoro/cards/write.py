@@ -5,19 +5,20 @@ from __future__ import annotations
 import filecmp
 import io
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from ..core.jsonl import iter_lines
+from ..core.reports import Report
 from ..core.series import Series
 from ..errors import UsageError
 from ..hub import Growth, LocalTarget, Target, resolve_target
-from ..hub.card_stamp import data_stamp
-from ..hub.lines import CHUNK, iter_lines
+from ..hub.card import data_stamp
+from ..hub.files import content_matches, file_chunks, file_matches
 from ..hub.remote import HubTarget
-from ..hub.staging import content_matches, file_matches
 from ..hub.target import CARD_PATH, FileInfo, Ours, Put, Snapshot
 from ..miti.contract import DATA_PATH, LICENSE, NOT_STATED
 from ..policy.licences import LicenceError, is_restricted, named, row_licences
@@ -35,10 +36,8 @@ _OURS = Ours.growing(Series(DATA_PATH), DATA_PATH, also=(PAIRS_PATH, UNPAIRED_PA
 
 
 @dataclass(frozen=True)
-class CardReport:
-    """What a card was made of: `files` maps paths in the target to bytes, `changed` are those that differ.
-
-    `strays` are files that only look like segments of the rows; nothing of them is counted."""
+class CardReport(Report):
+    """What a card was made of: `files` maps paths in the target to bytes, `changed` are those that differ."""
 
     target: str
     rows: int
@@ -46,7 +45,6 @@ class CardReport:
     files: Mapping[str, int] = field(default_factory=dict)
     changed: tuple[str, ...] = ()
     checked_only: bool = False
-    strays: Sequence[str] = ()
 
 
 def write_card(
@@ -73,7 +71,7 @@ def write_card(
     place, series = resolve_target(target), Series(DATA_PATH)
     repo = getattr(place, "repo_id", LOCAL_NAME)
     compared = None if agreement is None else read_agreement(Path(agreement))
-    options = CardOptions(repo, figures=figures, today=today, croissant=croissant, agreement=compared)
+    options = CardOptions(repo, series.patterns, figures, today, croissant, compared)
     with place.exclusive(_OURS, readonly=check):
         return _write(place, series, options, check=check)
 
@@ -87,9 +85,9 @@ def card_files(growth: Growth, *, repo: str = LOCAL_NAME, figures: bool = True) 
         path: [*([growth.local[path]] if path in growth.local else []), growth.tails.get(path, b"")]
         for path in growth.series.ordered(growth.sizes)
     }
-    options = CardOptions(repo, growth.series.patterns(growth.sizes), figures)
+    options = CardOptions(repo, growth.series.patterns, figures)
     with TemporaryDirectory() as work:
-        files = render_files(parts, growth.small.get(CARD_PATH), options, Path(work))[1]
+        files = render_files(parts, growth.card, options, Path(work))[1]
         return {path: c.read_bytes() if isinstance(c, Path) else c for path, c in files.items()}
 
 
@@ -151,17 +149,17 @@ def _write(place: Target, series: Series, options: CardOptions, *, check: bool) 
     base = place.snapshot(series, _OURS, readonly=check)
     if not base.files:
         raise CardError(f"{place.name}: no {series.path} there; append rows first, or name a built folder's dataset")
+    series.warn_of_strays(base.strays, place.name)
     parts = {path: [base.local[path]] for path in series.ordered(base.files)}
     with TemporaryDirectory() as work:
-        options = replace(options, data_files=series.patterns(base.files))
-        rows, files = render_files(parts, base.small.get(CARD_PATH), options, Path(work))
+        rows, files = render_files(parts, base.card, options, Path(work))
         changed = _changed(place, base, files)
         revision = base.revision
         if changed and not check:
             puts = [Put(path, files[path]) for path in changed]
             revision = place.commit(base, puts, "Update the dataset card").revision
         sizes = {path: c.stat().st_size if isinstance(c, Path) else len(c) for path, c in files.items()}
-    return CardReport(place.name, rows, revision, sizes, changed, check, base.strays)
+    return CardReport(place.name, rows, revision, sizes, changed, check)
 
 
 def _text(card: bytes | None) -> str | None:
@@ -208,6 +206,4 @@ def read_lines(parts: Parts) -> Iterator[tuple[str, bytes]]:
 
 def _chunks(parts: Parts) -> Iterator[bytes]:
     for piece in chain.from_iterable(parts.values()):
-        with io.BytesIO(piece) if isinstance(piece, bytes) else piece.open("rb") as stream:
-            while chunk := stream.read(CHUNK):
-                yield chunk
+        yield from [piece] if isinstance(piece, bytes) else file_chunks(piece)

@@ -26,42 +26,24 @@ def agree(
 
     Example: hf-kokoro agree verdicts-rule.jsonl verdicts-claude.jsonl
     """
-    from ..judging import read_journal
-    from ..judging.agreement import compare_all, joint_alpha, ratings_of
-    from . import verdict_join as join
+    from ..workflow import agree as run
+    from ..workflow.joining import say_not_used
 
-    verdicts = [verdict for journal in journals for verdict in read_journal(journal)]
-    judges = ratings_of(verdicts, join.placeholders_beside(journals))
-    agreements = compare_all(judges)
-    joint = joint_alpha(judges)
+    report = run(journals)
     if json_:
-        print_json(
-            {
-                "judges": [
-                    {
-                        "name": judge.name,
-                        "scored": len(judge.scores),
-                        "unscored": judge.unscored,
-                        "not_used": judge.not_used,
-                    }
-                    for judge in judges
-                ],
-                "agreements": [agreement.as_dict() for agreement in agreements],
-                "joint_alpha": joint,
-            }
-        )
+        print_json(report.as_dict())
         return
-    for judge in judges:
+    for judge in report.judges:
         print(f"{judge.name}: {len(judge.scores)} answers scored, {judge.unscored} unscored")
         if judge.not_used:
-            print(f"  {join.say_not_used(judge.not_used)}")
-    for agreement in agreements:
+            print(f"  {say_not_used(judge.not_used)}")
+    for agreement in report.agreements:
         print()
         _print(agreement)
-    if len(judges) > 2:
+    if len(report.judges) > 2:
         print()
-        rows = [(name, _number(value)) for name, value in joint.items()]
-        print_table(("dimension", "alpha"), rows, f"all {len(judges)} together")
+        rows = [(name, _number(value)) for name, value in report.joint_alpha.items()]
+        print_table(("dimension", "alpha"), rows, f"all {len(report.judges)} together")
 
 
 def _print(agreement: Agreement) -> None:

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from ..errors import KokoroError, UsageError
-from .console import print_error
+from .console import print_error, show_logs
 
 VERBS = (
     "quickstart",
@@ -56,7 +56,8 @@ def _options(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Nothing to do before a verb."""
+    """Before any verb: what the workflow logs is to be seen."""
+    show_logs()
 
 
 for _verb in VERBS:

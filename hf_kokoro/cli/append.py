@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..errors import UsageError
-from .console import print_error, print_findings, print_json, print_strays
-from .gate_options import Allow, Redact
-from .row_stamps import LICENSE_HELP, SOURCE_DATASET_HELP
+from .console import print_error, print_findings, print_json
+from .gate_options import LICENSE_HELP, SOURCE_DATASET_HELP, Allow, Redact
 
 if TYPE_CHECKING:
     from ..hub import AppendReport
-    from .growing import Growing
+    from ..workflow.growing import GrowReport
 
 
 def append(
@@ -78,11 +75,10 @@ def append(
 
     Example: hf-kokoro append rows.jsonl --to user/my-pairs --segment-bytes 8000000
     """
-    from ..hub import append_rows
-    from .growing import Growing, appender, card_hook
-    from .watching import watch as follow
+    from ..workflow import append_rows, grow
 
-    hub: dict[str, Any] = {
+    options: dict[str, Any] = {
+        "card": card,
         "segment_bytes": segment_bytes,
         "message": message,
         "branch": branch,
@@ -94,53 +90,44 @@ def append(
     if watch is not None:
         if rows is not None or skip_invalid or dry_run or pr:
             raise UsageError("--watch makes its own rows: leave ROWS, --skip-invalid, --dry-run and --pr out")
-        growing = partial(
-            Growing.on,
+        grown = grow(
             watch,
-            declared=(source_dataset, license_),
-            append=appender(to, path, card, **hub),
+            to,
+            path,
+            source=source,
+            once=once,
+            every=every,
+            poll_seconds=poll_seconds,
             judge_model=judge_model,
             min_answers=min_answers,
-            every=every,
+            source_dataset=source_dataset,
+            license_name=license_,
             appended=_pass_over if json_ else _print_now,
-            allow=tuple(allow or ()),
+            **options,
         )
-        _end_watch(follow(watch, source, growing, poll_seconds, once), json_)
+        _end_watch(grown, json_)
         return
     if rows is None or once or source or judge_model or source_dataset is not None or license_ is not None:
         raise UsageError(
             "append: give a file of rows, or --watch JOURNAL (which --once, --source, --judge-model, "
             "--source-dataset and --license are for)"
         )
-    report = append_rows(
-        to,
-        rows,
-        path,
-        skip_invalid=skip_invalid,
-        rejects=rejects,
-        dry_run=dry_run,
-        pr=pr,
-        extra_operations=card_hook(to, path, card),
-        **hub,
-    )
+    report = append_rows(to, rows, path, skip_invalid=skip_invalid, rejects=rejects, dry_run=dry_run, pr=pr, **options)
     if json_:
-        print_json(asdict(report))
+        print_json(report.as_dict())
     else:
         print_report(report)
     print_findings(report.findings, allow or ())
-    print_strays(report.strays)
 
 
-def _end_watch(growing: Growing | None, as_json: bool) -> None:
+def _end_watch(grown: GrowReport, as_json: bool) -> None:
     """The last words of a watch; each append has had its own."""
     if as_json:
-        print_json(growing.as_dict() if growing else {"added": 0, "appends": 0})
-    elif growing is None:
-        print("nothing to append: there was no journal yet")
-    elif growing.last is None and growing.failure is None:
-        print(growing.summary())
-    if growing is not None and growing.failure is not None:
-        print_error(growing.summary())
+        print_json(grown.as_dict())
+    elif grown.target is None and grown.failure is None:
+        print(grown.summary)
+    if grown.failure is not None:
+        print_error(grown.summary)
         raise typer.Exit(1)
 
 

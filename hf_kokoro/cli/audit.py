@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
-from .console import print_json, print_strays, print_table
+from .console import print_json, print_table
 
 
 def audit(
@@ -21,11 +20,11 @@ def audit(
 
     Example: hf-kokoro audit ./my-dataset
     """
-    from ..hub import audit as run_audit
+    from ..workflow import audit as run_audit
 
     report = run_audit(target, path)
     if json_:
-        print_json(asdict(report))
+        print_json(report.as_dict())
     else:
         rows = [
             (
@@ -51,7 +50,6 @@ def audit(
                 print(f"  {fault}")
             if report.fault_count > len(report.faults):
                 print(f"  ... and {report.fault_count - len(report.faults)} more")
-    print_strays(report.strays)
     if not report.ok:
         raise typer.Exit(1)
 

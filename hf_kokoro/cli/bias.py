@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,7 +12,6 @@ from .console import print_json, print_table
 
 if TYPE_CHECKING:
     from ..judging.bias import Balanced, BiasReport, Concentration
-    from ..miti.pairing import CandidateSet
 
 
 def bias(
@@ -31,58 +31,20 @@ def bias(
 
     Example: hf-kokoro bias verdicts.jsonl --max-per-therapist 10
     """
-    from ..judging import read_journal
-    from ..judging.bias import measure_bias
-    from ..miti.no_answers import NO_ANSWERS
-    from . import verdict_join as join
+    from ..workflow import bias as run
+    from ..workflow.joining import say_not_used
 
-    verdicts = join.one_judge(read_journal(journal), judge_model, str(journal))
-    _, chat = join.source_of_journal(journal, source)
-    joined = join.candidate_sets(chat.questions, verdicts, verdicts[0].judge_model)
-    sets, placeholders = joined.sets, join.placeholders_of(chat)
-    unscored = sum(
-        v.scores is None and v.status not in NO_ANSWERS and v.answer_sha256 not in placeholders for v in verdicts
-    )
-    report = measure_bias(verdicts[0].judge_model, join.scored_answers(sets), unscored)
-    ways = _balanced(sets, max_per_therapist, [entry.therapist for entry in report.prolific])
-    figures: list[str] = []
-    if plots is not None:
-        from .bias_plots import draw_bias
-
-        figures = [str(path) for path in draw_bias(report, join.scored_answers(sets), plots)]
+    found = run(journal, source=source, judge_model=judge_model, max_per_therapist=max_per_therapist, plots=plots)
     if json_:
-        from dataclasses import asdict
-
-        extra = {"verdicts_not_used": joined.not_used}
-        print_json(report.as_dict() | extra | {"balancing": [asdict(way) for way in ways], "figures": figures})
+        print_json(found.as_dict())
         return
-    _print(report)
-    if joined.not_used:
-        print(join.say_not_used(joined.not_used))
-    _print_spread([report.answers_by_therapist, *(way.spread for way in ways)])
-    _print_wins(ways)
-    for path in figures:
+    _print(found.measured)
+    if found.verdicts_not_used:
+        print(say_not_used(found.verdicts_not_used))
+    _print_spread([found.measured.answers_by_therapist, *(way.spread for way in found.balancing)])
+    _print_wins(found.balancing)
+    for path in found.figures:
         print(f"figure: {path}")
-
-
-def _balanced(sets: list[CandidateSet], cap: int, prolific: list[str]) -> list[Balanced]:
-    """Best-worst pairs as they are, with the cap, and with weights."""
-    from ..judging.bias import PairSides, balanced
-    from ..miti.pairing import make_rows, pair_key, pair_weights
-
-    def sides(rows: list[dict[str, Any]], weighting: str) -> list[PairSides]:
-        weights = pair_weights([pair_key(row) for row in rows], weighting)
-        return [
-            PairSides(r["chosen_therapist"], r["rejected_therapist"], w) for r, w in zip(rows, weights, strict=True)
-        ]
-
-    rows, _ = make_rows(sets, allow_partial=True)
-    capped, _ = make_rows(sets, allow_partial=True, max_per_therapist=cap)
-    return [
-        balanced("pair sides", sides(rows, "uniform"), prolific),
-        balanced(f"pair sides, --max-per-therapist {cap}", sides(capped, "uniform"), prolific),
-        balanced("pair sides, weights=inverse-frequency", sides(rows, "inverse-frequency"), prolific),
-    ]
 
 
 def _print(report: BiasReport) -> None:
@@ -151,7 +113,7 @@ def _print_spread(entries: list[Concentration]) -> None:
     )
 
 
-def _print_wins(ways: list[Balanced]) -> None:
+def _print_wins(ways: Sequence[Balanced]) -> None:
     rows = [(name[:48], *(str(way.wins[name]) for way in ways)) for name in ways[0].wins]
     rows.append(("both sides by one therapist (share of pairs)", *(str(way.own_pairs) for way in ways)))
     print_table(("wins [95 %] of", "as it is", "capped", "weighted"), rows, "\nThe prolific, balanced")

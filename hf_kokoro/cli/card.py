@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ..core.places import read_place
-from .console import print_json, print_strays
+from .console import print_json
 
 
 def card(
@@ -36,15 +34,17 @@ def card(
 
     Example: hf-kokoro card ./my-dataset
     """
-    from ..cards import write_card
+    from ..workflow import card as run
+    from ..workflow.describing import BuiltCardReport
 
-    place = read_place(target)
-    if check and isinstance(place, Path) and _is_built(place):
-        _check_built(place, json_)
-        return
-    report = write_card(target, figures=figures, check=check, croissant=croissant, agreement=agreement)
+    report = run(target, figures=figures, check=check, croissant=croissant, agreement=agreement)
     if json_:
-        print_json(asdict(report))
+        print_json(report.as_dict())
+    elif isinstance(report, BuiltCardReport):
+        count = len(report.problems)
+        print(f"{report.target}: {f'{count} problems' if count else 'the card fits its files'}")
+        for problem in report.problems:
+            print(f"  {problem}")
     elif not report.changed:
         print(f"{report.target}: the card fits its {report.rows} rows; nothing to write")
     else:
@@ -54,25 +54,5 @@ def card(
             print(f"  {path}  {report.files[path]} bytes{' (differs)' if check else ''}")
         if check:
             print(f"next: hf-kokoro card {report.target}")
-    print_strays(report.strays)
-    if check and report.changed:
-        raise typer.Exit(1)
-
-
-def _is_built(folder: Path) -> bool:
-    """A local folder with a card and without growing rows."""
-    return (folder / "README.md").is_file() and not (folder / "data" / "pilot.jsonl").exists()
-
-
-def _check_built(folder: Path, json_: bool) -> None:
-    from ..cards.check_files import folder_problems
-
-    problems = [str(problem) for problem in folder_problems(folder)]
-    if json_:
-        print_json({"target": str(folder), "problems": problems})
-    else:
-        print(f"{folder}: {f'{len(problems)} problems' if problems else 'the card fits its files'}")
-        for problem in problems:
-            print(f"  {problem}")
-    if problems:
+    if check and (report.problems if isinstance(report, BuiltCardReport) else report.changed):
         raise typer.Exit(1)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
-
-from ..core.series import told
 
 
 def print_error(message: str) -> None:
@@ -17,19 +16,28 @@ def print_error(message: str) -> None:
 
 def print_findings(findings: Iterable[str], allow: Iterable[str]) -> None:
     """Say what may point to people and stays in the rows: what was allowed, and what `publish` will ask about."""
-    kinds = set(allow)
-    unasked = [line for line in findings if line.partition(":")[0] not in kinds]
-    for line in findings:
-        if line not in unasked:
-            print(f"  allowed: {line}", file=sys.stderr)
-    if unasked:
-        print(f"note: texts may point to people: {'; '.join(unasked)}; `publish` will ask", file=sys.stderr)
+    from ..workflow.findings import finding_lines
+
+    for line in finding_lines(findings, allow):
+        print(line, file=sys.stderr)
 
 
-def print_strays(strays: Collection[str]) -> None:
-    """Name files that a reader could take for segments of the rows."""
-    if strays:
-        print(f"note: {told(strays)}", file=sys.stderr)
+class StderrHandler(logging.Handler):
+    """What the package logs, said on stderr as the verbs say their own."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if getattr(record, "plain", False):
+            print(record.getMessage(), file=sys.stderr)
+        else:
+            print_error(record.getMessage())
+
+
+def show_logs() -> None:
+    """Print what `hf_kokoro.workflow` logs to stderr, from now on and once."""
+    logger = logging.getLogger("hf_kokoro.workflow")
+    if not any(isinstance(handler, StderrHandler) for handler in logger.handlers):
+        logger.addHandler(StderrHandler())
+        logger.setLevel(logging.INFO)
 
 
 def print_json(report: Any) -> None:

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..errors import Fault, InputError, SourceError, UsageError
 from .console import print_json, print_table
 
 if TYPE_CHECKING:
     from ..evaluation.human_agreement import MetricAgreement
-
-_NOT_METRICS = ("item", "rater", "group")
 
 
 def agreement(
@@ -40,68 +34,13 @@ def agreement(
 
     Example: hf-kokoro evaluate agreement --ratings people.csv --judge runs/d/ratings.jsonl
     """
-    from ..evaluation.human_agreement import metric_agreement, pairwise_majority, read_ratings
+    from ..workflow import evaluate_agreement
 
-    if ratings is None and preferences is None:
-        raise UsageError("nothing to compare; allowed: --ratings with --judge, --preferences, or all three")
-    if (ratings is None) != (judge is None):
-        raise UsageError("--ratings and --judge belong together; give both")
-    report: dict[str, Any] = {}
-    found: list[MetricAgreement] = []
-    if ratings is not None and judge is not None:
-        rows = list(_csv_rows(ratings))
-        metrics = [name for name in (rows[0][1] if rows else {}) if name not in _NOT_METRICS]
-        people = read_ratings(rows, metrics)
-        theirs = _judge_scores(judge, metrics)
-        shared = [metric for metric in metrics if theirs[metric]]
-        if not shared:
-            raise UsageError(f"--judge {judge.name}: rates none of the metrics of {ratings.name}: {', '.join(metrics)}")
-        found = [metric_agreement(metric, people.values[metric], theirs[metric]) for metric in shared]
-        report["metrics"] = [one.to_dict() for one in found]
-        report["without_judge"] = [metric for metric in metrics if metric not in shared]
-    if preferences is not None:
-        report["pairwise"] = asdict(pairwise_majority(_csv_rows(preferences)))
+    report = evaluate_agreement(ratings, judge, preferences)
     if json_:
-        print_json(report)
+        print_json(report.as_dict())
     else:
-        _print(found, report)
-
-
-def _csv_rows(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
-    """(where, cells by column) of a UTF-8 CSV with a header. Raises SourceError, InputError."""
-    try:
-        with open(path, encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file, strict=True)
-            if not {"item", "rater"} <= {*(reader.fieldnames or [])}:
-                raise SourceError(f"{path.name}: columns {reader.fieldnames}; needed: item, rater")
-            for row in reader:
-                if None in row or None in row.values():
-                    raise InputError(
-                        "ratings",
-                        [Fault(f"{path.name} line {reader.line_num}", "", "another number of cells", "one a column")],
-                    )
-                yield f"{path.name} line {reader.line_num}", row
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise SourceError(f"{path.name}: can't be read as a UTF-8 CSV ({type(error).__name__})") from error
-
-
-def _judge_scores(path: Path, metrics: list[str]) -> dict[str, dict[str, float]]:
-    """Metric to item to the judge's rating. A rating that is not there is left out, never zero."""
-    scores: dict[str, dict[str, float]] = {metric: {} for metric in metrics}
-    if path.suffix == ".jsonl":
-        from ..evaluation.predictions import read_rows
-
-        for _, row in read_rows(path):
-            for metric in metrics:
-                if isinstance(row.get(metric), int | float):
-                    scores[metric][str(row.get("dialogue_id"))] = float(row[metric])
-        return scores
-    from ..evaluation.human_agreement import read_ratings
-
-    judged = read_ratings(_csv_rows(path), metrics)
-    for metric, items in judged.values.items():
-        scores[metric] = {item: sum(given.values()) / len(given) for item, given in items.items()}
-    return scores
+        _print(list(report.metrics or ()), report.as_dict())
 
 
 def _print(found: list[MetricAgreement], report: dict[str, Any]) -> None:

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..errors import UsageError
 from . import evaluate_runs as runs
 from .console import print_json, print_table
-from .progress import progress_bar
 
 if TYPE_CHECKING:
-    from ..evaluation.dialogue_raters import DialogueRater
     from ..evaluation.dialogue_ratings import DialogueReport
-    from ..evaluation.generate import PromptRow
 
 
 def dialogues(
@@ -52,71 +46,33 @@ def dialogues(
 
     Example: hf-kokoro evaluate dialogues --predictions d.jsonl --writer my-llama --judge claude --out runs/d
     """
-    from ..evaluation.dialogue_raters import check_self_judging
-    from ..evaluation.dialogue_ratings import RATINGS_FILE, UNSCORED, rate_dialogues
-    from ..evaluation.two_turn import read_generated
+    from ..workflow import evaluate_dialogues
 
-    kind = runs.one_of(predictions=predictions, model=model)
-    if kind == "predictions":
-        runs.not_with(kind, source=source)
-    for status in retry or []:
-        if status not in UNSCORED:
-            raise UsageError(f"--retry {status}: allowed: {', '.join(UNSCORED)}")
-    rater = _rater(judge, concurrency, max_usd, prices)
-    check_self_judging(rater.judge_model, model or writer or _writer_of(predictions), allow_self_judging)
-    if kind == "model":
-        run = runs.ModelRun(model or "", out, batch_size, max_new_tokens, None, 0.0, four_bit, seed)
-        predictions = run.write(_prompts(source, pairs, seed))
-    generated = read_generated(predictions or out)
-    with progress_bar(rater.judge_model) as progress:
-        report = rate_dialogues(generated, rater, out / RATINGS_FILE, retry=retry or (), progress=progress)
-    runs.keep_report(out, report.to_dict())
+    report = evaluate_dialogues(
+        judge,
+        out,
+        predictions=predictions,
+        model=model,
+        source=source,
+        pairs=pairs,
+        seed=seed,
+        writer=writer,
+        allow_self_judging=allow_self_judging,
+        retry=retry or (),
+        concurrency=concurrency,
+        max_usd=max_usd,
+        prices=prices,
+        batch_size=batch_size,
+        max_new_tokens=max_new_tokens,
+        four_bit=four_bit,
+    )
     if json_:
-        print_json(report.to_dict())
+        print_json(report.as_dict())
     else:
         _print(report)
     unfinished = sum(report.statuses.get(status, 0) for status in ("missing", "incomplete", "invalid"))
     if unfinished:
         raise typer.Exit(1)
-
-
-def _rater(judge: str, concurrency: int, max_usd: float | None, prices: Path | None) -> DialogueRater:
-    from ..evaluation.dialogue_raters import ClaudeRater, ScriptedRater
-    from ..judging.budget import Budget, load_price
-    from ..judging.claude import DEFAULT_MODEL
-
-    name, _, argument = judge.partition(":")
-    if name == "scripted":
-        return ScriptedRater(argument)
-    if name != "claude":
-        raise UsageError(f"--judge {name}: allowed: claude, claude:MODEL, scripted:FILE")
-    model, price = argument or DEFAULT_MODEL, None
-    if max_usd is not None or prices is not None:
-        price = load_price(model, prices)
-    return ClaudeRater(model, concurrency=concurrency, price=price, budget=Budget(max_usd))
-
-
-def _writer_of(predictions: Path | None) -> str | None:
-    """The model that a run folder's settings name."""
-    from ..evaluation.generate import SETTINGS_FILE
-
-    if predictions is None:
-        return None
-    settings = (predictions if predictions.is_dir() else predictions.parent) / SETTINGS_FILE
-    return str(json.loads(settings.read_text("utf-8"))["model"]) if settings.is_file() else None
-
-
-def _prompts(source: str | None, pairs: int, seed: int) -> Iterator[PromptRow]:
-    from ..evaluation.generate import PromptRow
-    from ..evaluation.two_turn import dialogue_prompt, sample_pairs
-
-    rows = runs.load_rows("emplifai", "situations", source, "train", [], None)
-    names = rows.features["emotion"].names
-    situations = [{**row, "emotion": names[row["emotion"]]} for row in rows]
-    for row in sample_pairs(situations, pairs, seed):
-        carried: dict[str, Any] = {"situation": row["situation"], "emotion": row["emotion"]}
-        identity = f"{row['emotion']}-{row['situation_id']}"
-        yield PromptRow(identity, dialogue_prompt(row["situation"], row["emotion"]), carried)
 
 
 def _print(report: DialogueReport) -> None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
 
-from ..errors import UsageError
 from .console import print_json, print_table
 
 
@@ -35,42 +33,19 @@ def preference(
 
     Example: hf-kokoro evaluate preference --model runs/dpo --reference ./base --source ./rows
     """
-    from ..corpora import load_dataset
-    from ..evaluation.preference import accuracy, evaluate_preference, scorer_readings, stratum_accuracies
-    from ..evaluation.preference_scorers import reward_scorer, rule_scorer
+    from ..workflow import evaluate_preference
 
-    if reference is not None and model is None:
-        raise UsageError("--reference is for --model: give the policy that was trained from it")
-    splits = load_dataset("miti_st_dpo", "pairs", source=source, split_by=split_by, seed=seed)
-    if split not in splits:
-        raise UsageError(f"--split {split}: allowed: {', '.join(splits)}")
-    rows = [*splits[split]][:limit]
-    if not rows:
-        raise UsageError(f"--split {split}: has no pair; allowed: a split with at least one")
-    sides = ("chosen_therapist", "rejected_therapist")
-    seen = {name for side in sides for name in splits["train"][side]}
-    scorers = {"rule_judge": rule_scorer()}
-    if reward_model is not None:
-        scorers = {"reward_model": reward_scorer(reward_model), **scorers}
-    if model is not None:
-        report = evaluate_preference(
-            rows, model, reference, batch_size=batch_size, scorers=scorers, seen_therapists=seen
-        ).to_dict()
-    else:
-        readings = scorer_readings(rows, scorers)
-        found = {name: asdict(accuracy(*both)) for name, both in readings.items()}
-        strata = stratum_accuracies(rows, readings, seen)
-        report = {
-            "pairs": len(rows),
-            "skipped": 0,
-            "longer_wins": found.pop("longer_wins"),
-            "others": found,
-            "strata": {
-                kind: {name: {r: asdict(a) for r, a in group.items()} for name, group in groups.items()}
-                for kind, groups in strata.items()
-            },
-        }
-    report["labelled_by"] = sorted({row["judge_model"] for row in rows})
+    report = evaluate_preference(
+        source,
+        model=model,
+        reference=reference,
+        reward_model=reward_model,
+        split=split,
+        split_by=split_by,
+        seed=seed,
+        limit=limit,
+        batch_size=batch_size,
+    ).as_dict()
     if as_json:
         print_json(report)
     else:

@@ -1,25 +1,18 @@
-"""What the sub-verbs of `evaluate` share: where predictions come from, and the run folder."""
+"""Options of `evaluate`, once: where predictions come from, and how a model writes them."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+import inspect
+from collections.abc import Callable, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from ..errors import UsageError
 from .config_options import config_options
-from .progress import progress_bar
 
-if TYPE_CHECKING:
-    from ..evaluation.generate import PromptRow
-
-Predictions = Annotated[
-    list[Path] | None, typer.Option("--predictions", help="JSONL of predictions, or the folder of an earlier run.")
-]
 Model = Annotated[str | None, typer.Option("--model", help="Model or adapter folder, or Hub id, that writes them.")]
 Source = Annotated[str | None, typer.Option("--source", help="The corpus: folder, archive, file or Hub dataset id.")]
 Split = Annotated[str | None, typer.Option("--split", help="Split to measure on (default: test).")]
@@ -35,89 +28,58 @@ MaxPromptTokens = Annotated[
 Temperature = Annotated[float, typer.Option("--temperature", min=0, help="0 is greedy.")]
 FourBit = Annotated[bool, typer.Option("--load-in-4bit", help="NF4 weights, as the KokoroChat paper infers.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the report as JSON.")]
+Options = dict[str, Any]
+GIVEN: Options = {}
+"""Stands where `model_options` puts the options of a verb that lets a model write."""
+
+_WRITING: dict[str, tuple[Any, Any]] = {
+    "out": (Out, None),
+    "seed": (Seed, 42),
+    "limit": (Limit, None),
+    "batch_size": (BatchSize, 8),
+    "max_new_tokens": (MaxNewTokens, None),
+    "max_prompt_tokens": (MaxPromptTokens, None),
+    "temperature": (Temperature, 0.0),
+    "four_bit": (FourBit, False),
+}
 
 
-@dataclass(frozen=True)
-class ModelRun:
-    """A model that is to write predictions, and how."""
+def model_options(*without: str, **defaults: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Put the options of a model that writes in the place of a verb's parameter `options`, which gets them as a dict.
 
-    model: str
-    out: Path | None
-    batch_size: int
-    max_new_tokens: int
-    max_prompt_tokens: int | None
-    temperature: float
-    four_bit: bool
-    seed: int
+    `without` names those that the verb does not have; `defaults` are its own.
+    """
+    chosen = {
+        name: (kind, defaults.get(name, usual)) for name, (kind, usual) in _WRITING.items() if name not in without
+    }
 
-    def write(self, rows: Iterable[PromptRow]) -> Path:
-        """Write (or finish) the predictions and return their folder. Raises UsageError without --out."""
-        from ..evaluation.generate import GenerationSettings, generate_predictions
+    def decorate(verb: Callable[..., None]) -> Callable[..., None]:
+        @wraps(verb)
+        def run(**given: Any) -> None:
+            verb(**{name: given.pop(name) for name in own}, options=given)
 
-        if self.out is None:
-            raise UsageError("--model: give --out too, the folder that keeps what the model writes")
-        settings = GenerationSettings(
-            self.model,
-            max_new_tokens=self.max_new_tokens,
-            max_prompt_tokens=self.max_prompt_tokens,
-            temperature=self.temperature,
-            seed=self.seed,
-            four_bit=self.four_bit,
-        )
-        with progress_bar("writing") as progress:
-            done = generate_predictions(
-                rows, self.out, settings, batch_size=self.batch_size, progress=lambda count: progress(count, 0)
-            )
-        ends = ", ".join(f"{name} {count}" for name, count in sorted(done.finish.items()))
-        typer.echo(
-            f"{done.path}: {done.generated} written, {done.already} were there; ends: {ends or 'none'}; "
-            f"{done.shortened_prompts} prompts without {done.dropped_turns} oldest turns",
-            err=True,
-        )
-        return self.out
+        parameters: list[inspect.Parameter] = []
+        for parameter in inspect.signature(verb, eval_str=True).parameters.values():
+            if parameter.name == "options":
+                parameters += [
+                    inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=kind)
+                    for name, (kind, default) in chosen.items()
+                ]
+            else:
+                parameters.append(parameter)
+        own = [parameter.name for parameter in parameters if parameter.name not in chosen]
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        return run
+
+    return decorate
 
 
-def one_of(**given: Any) -> str:
-    """The single option that was given. Raises UsageError for none or several."""
-    names = [name for name, value in given.items() if value]
-    if len(names) != 1:
-        options = ", ".join(f"--{name}" for name in given)
-        raise UsageError(f"got {', '.join(f'--{name}' for name in names) or 'none'}; allowed: exactly one of {options}")
-    return names[0]
-
-
-def not_with(kind: str, **given: Any) -> None:
-    """Raise UsageError for an option that would have no effect beside `--kind`."""
-    for name, value in given.items():
-        if value is not None:
-            raise UsageError(f"--{name}: has no effect with --{kind}; leave it out")
-
-
-def load_rows(
-    name: str, config: str, source: str | None, split: str, arguments: Sequence[str], limit: int | None, **more: Any
-) -> Any:
-    """One split of a corpus view; `arguments` are the view's own options as typed."""
-    from ..corpora import load_dataset
-
-    rows = load_dataset(name, config, source=source, split=split, **{**more, **config_options(arguments)})
-    return rows if limit is None else rows.select(range(min(limit, len(rows))))
-
-
-def no_options(arguments: Sequence[str]) -> None:
-    """Raise UsageError if dataset options were given where no dataset is read."""
-    if arguments:
+def view(arguments: Sequence[str], *, reads: bool) -> dict[str, Any]:
+    """Options of the dataset's view as typed. Raises UsageError if there are any where no dataset is read."""
+    if arguments and not reads:
         raise UsageError(f"{arguments[0].partition('=')[0]}: not an option here; see --help")
-
-
-def keep_report(out: Path | None, report: Any, name: str = "report.json") -> None:
-    """Write the report beside the predictions, as `--json` prints it."""
-    if out is not None:
-        out.mkdir(parents=True, exist_ok=True)
-        text = json.dumps(report, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
-        (out / name).write_text(text, "utf-8")
-
-
-Progress = Callable[[int, int], None]
+    return config_options(arguments)
 
 
 def percent(value: float | None) -> str:

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from ..errors import UsageError
 from . import evaluate_runs as runs
 from .console import print_json, print_table
 
-if TYPE_CHECKING:
-    from ..evaluation.generate import PromptRow
-    from ..evaluation.scores import ScoreReport, ScoreRun
 
-
+@runs.model_options("seed", "temperature", batch_size=4, max_new_tokens=512)
 def scores(
     context: typer.Context,
     predictions: Annotated[
@@ -32,12 +26,7 @@ def scores(
     seed: Annotated[
         list[int] | None, typer.Option("--seed", help="Seed of the train/validation split; repeatable.")
     ] = None,
-    out: runs.Out = None,
-    limit: runs.Limit = None,
-    batch_size: runs.BatchSize = 4,
-    max_new_tokens: runs.MaxNewTokens = 512,
-    max_prompt_tokens: runs.MaxPromptTokens = None,
-    four_bit: runs.FourBit = False,
+    options: runs.Options = runs.GIVEN,
     json_: runs.AsJson = False,
 ) -> None:
     """ACC, ACC within one point, and MAE over the 20 items; mean and spread over seeds.
@@ -47,92 +36,21 @@ def scores(
 
     Example: hf-kokoro evaluate scores --baselines --source kokorochat.tar.gz --seed 1 --seed 2
     """
-    from ..evaluation.scores import best_constant, read_score_run, score_report, spread_over_runs
+    from ..workflow import evaluate_scores
 
-    kind = runs.one_of(predictions=predictions, model=model, baselines=baselines)
-    seeds = seed or [42]
-    if kind != "model":
-        runs.not_with(kind, limit=limit)
-    if kind == "model":
-        predictions = _written(context, model or [], source, seeds, out, limit, batch_size, max_new_tokens,
-                               max_prompt_tokens, four_bit)  # fmt: skip
-    elif kind == "predictions" and source is None:
-        runs.no_options(context.args)
-    found = [read_score_run(path) for path in predictions or []]
-    report: dict[str, Any] = {}
-    if found:
-        reports = [score_report(run) for run in found]
-        report["runs"] = [one.to_dict() for one in reports]
-        report["over_runs"] = _spread(spread_over_runs(reports))
-    if source is not None or not found:
-        report["baselines"] = _baselines(context, source, seeds, found)
-        report["seeds"] = seeds
-    if found:
-        score, best = best_constant(found[0])
-        report["best_constant_on_test"] = {"score": score, **asdict(best.overall)}
-    runs.keep_report(out, report)
+    report = evaluate_scores(
+        predictions,
+        model=model,
+        baselines=baselines,
+        source=source,
+        seeds=seed or [42],
+        **options,
+        **runs.view(context.args, reads=bool(model or baselines or source is not None or not predictions)),
+    ).as_dict()
     if json_:
         print_json(report)
     else:
         _print(report)
-
-
-def _written(
-    context: typer.Context,
-    models: list[str],
-    source: str | None,
-    seeds: list[int],
-    out: Path | None,
-    limit: int | None,
-    batch_size: int,
-    max_new_tokens: int,
-    max_prompt_tokens: int | None,
-    four_bit: bool,
-) -> list[Path]:
-    """Run folders of the models: `out` for one, `out/1`, `out/2`, ... for several."""
-    if out is None:
-        raise UsageError("--model: give --out too, the folder that keeps what the model writes")
-    # the test split is the same for every seed
-    rows = runs.load_rows("kokorochat", "score_prediction", source, "test", context.args, limit, seed=seeds[0])
-    folders = []
-    for number, name in enumerate(models, start=1):
-        folder = out if len(models) == 1 else out / str(number)
-        run = runs.ModelRun(name, folder, batch_size, max_new_tokens, max_prompt_tokens, 0.0, four_bit, seeds[0])
-        folders.append(run.write(_prompts(rows)))
-    return folders
-
-
-def _prompts(rows: Any) -> Iterator[PromptRow]:
-    from ..evaluation.generate import PromptRow
-    from ..evaluation.scores import score_rows
-
-    for identity, prompt, reference in score_rows(rows):
-        yield PromptRow(identity, prompt, {"reference": reference})
-
-
-def _baselines(context: typer.Context, source: str | None, seeds: list[int], found: list[ScoreRun]) -> dict[str, Any]:
-    """Each baseline over the seeds: its training scores change, the test set does not."""
-    from ..corpora.kokorochat.schema import ITEM_NAMES
-    from ..evaluation.scores import BASELINES, baseline_run, gold_run, score_report, spread_over_runs
-
-    reports: dict[str, list[ScoreReport]] = {name: [] for name in BASELINES}
-    for seed in seeds:
-        parts = [
-            runs.load_rows("kokorochat", "score_prediction", source, split, context.args, None, seed=seed)
-            for split in ("train", "test")
-        ]
-        train, test = (part.select_columns(["dialogue_id", *ITEM_NAMES]) for part in parts)
-        target = found[0] if found else gold_run(test)
-        for name in BASELINES:
-            reports[name].append(score_report(baseline_run(name, train, target)))
-    return {
-        name: {"over_runs": _spread(spread_over_runs(of)), "runs": [asdict(one.overall) for one in of]}
-        for name, of in reports.items()
-    }
-
-
-def _spread(found: dict[str, Any]) -> dict[str, Any]:
-    return {name: asdict(value) for name, value in found.items()}
 
 
 _HEADER = ("", "ACC (%)", "ACC_soft (%)", "MAE", "unread")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -31,14 +30,11 @@ def export(
 
     Example: hf-kokoro export miti_st_dpo --config pairs --source ./my-dataset --to llama-factory --out lf
     """
-    from ..corpora import load_dataset
-    from ..corpora.exports import export as write
+    from ..workflow import export as run
 
-    splits = load_dataset(name, config, source=source, **config_options(ctx.args))
-    columns = next(iter(splits.values())).column_names
-    report = write(splits, columns, to, out, name=f"{name}_{config}")
+    report = run(name, config, to, out, source=source, **config_options(ctx.args))
     if json_:
-        print_json(asdict(report))
+        print_json(report.as_dict())
         return
     header = ("split", "rows", "written", "dropped", "turns", "merged", "trimmed", "trimmed %")
     keys = ("rows_in", "rows_out", "rows_dropped", "turns_in", "turns_merged", "turns_trimmed", "trimmed_percent")

@@ -11,3 +11,6 @@ Allow = Annotated[
     typer.Option(help="Kind of private data that may stay: email, phone, url, digits, name; repeatable."),
 ]
 Redact = Annotated[bool, typer.Option("--redact", help="Replace other findings by [kind] in what is sent.")]
+
+SOURCE_DATASET_HELP = "Rows' source_dataset, for a table of your own (upstream's is known by its bytes)."
+LICENSE_HELP = "Rows' license, for a table of your own: MIT."

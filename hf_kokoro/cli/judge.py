@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..errors import KokoroError, UsageError
-from .console import print_json
-from .gate_options import Allow, Redact
-from .row_stamps import LICENSE_HELP, SOURCE_DATASET_HELP
+from ..errors import KokoroError
+from .console import print_json, print_table
+from .gate_options import LICENSE_HELP, SOURCE_DATASET_HELP, Allow, Redact
+
+if TYPE_CHECKING:
+    from ..workflow.judging import JudgeRun
 
 
 def judge(
@@ -64,69 +65,78 @@ def judge(
 
     Example: hf-kokoro judge --source counsel_chat.csv --judge rule --journal verdicts.jsonl
     """
-    from ..judging import Journal
-    from . import verdict_join as join
-    from .growing import while_judging
-    from .judge_runs import ClaudeSettings, print_estimate, print_reports, run_judges, stopped_at_once
-    from .row_stamps import advice, stamp_of
+    from ..workflow import judge as run
 
-    _check_retry(retry or [])
-    if (allow or redact) and append_to is None:
-        raise UsageError("--allow and --redact are for --append-to: without it nothing leaves but what the judge reads")
-    settings = ClaudeSettings(model, concurrency, batch, poll_seconds, max_usd, prices)
-    judges = settings.judges(judge, repeat)
-    chat = join.load_source(source)
-    if not append_to and (source_dataset is not None or license_ is not None):
-        raise UsageError("--source-dataset and --license are for --append-to; `pair` has them too")
-    stamp = stamp_of(chat, source_dataset, license_)
-    growing = (
-        while_judging(journal, stamp, chat, judges, min_answers, append_to, every, tuple(allow or ()), redact)
-        if append_to
-        else None
+    report = run(
+        source,
+        judge,
+        journal,
+        limit=limit,
+        min_answers=min_answers,
+        retry=retry or (),
+        model=model,
+        concurrency=concurrency,
+        batch=batch,
+        poll_seconds=poll_seconds,
+        max_usd=max_usd,
+        prices=prices,
+        dry_run=dry_run,
+        repeat=repeat,
+        sample=sample,
+        seed=seed,
+        append_to=append_to,
+        every=every,
+        allow=allow or (),
+        redact=redact,
+        source_dataset=source_dataset,
+        license_name=license_,
     )
-    questions = join.judged_questions(chat, min_answers)
-    items = join.drawn(join.items_of(questions), sample, seed)
-    found: dict[str, Any] = {
-        "source": source,
-        "questions": len(chat.questions),
-        "questions_judged": len(questions),
-        "answers": chat.answers,
-        "duplicates": chat.duplicates,
-        "ignored_columns": list(chat.ignored_columns),
-        "ignored_files": list(chat.ignored_files),
-        "journal": str(journal),
-    }
-    with Journal(journal) as book:
-        if dry_run:
-            print_estimate(judges, items, book, batch, found, json_)
-            return
-        found["verdicts_not_used"] = join.not_used(chat, book.statuses)
-        join.write_origin(journal, source, chat)
-        with growing or nullcontext():
-            reports = run_judges(judges, items, book, settings, limit, retry or [], repeat, growing)
-        found["healed_bytes"] = book.healed_bytes
-    if growing:
-        found["append"] = growing.as_dict()
     if json_:
-        print_json(found | {"judges": [report.as_dict() for report in reports]})
-    elif reason := stopped_at_once(reports):
-        if growing:
-            print(growing.summary())
+        print_json(report.as_dict())
+    elif dry_run:
+        _print_estimates(report)
+    elif reason := report.stopped_at_once:
+        if report.append:
+            print(report.append.summary)
         raise KokoroError(reason)
     else:
-        print_reports(found, min_answers, reports, growing)
-        if growing and not stamp.stated:
-            print(advice(stamp))
-    # refusals are final and --limit leaves the rest on purpose; anything else unscored is unfinished work
-    unfinished = [
-        r.statuses["incomplete"] + r.statuses["invalid"] + (r.missing if r.stopped or not limit else 0) for r in reports
-    ]
-    if any(unfinished) or (growing and growing.failure):
+        _print(report, min_answers)
+    if report.unfinished:
         raise typer.Exit(1)
 
 
-def _check_retry(retry: list[str]) -> None:
-    allowed = ("incomplete", "invalid", "refused")
-    for status in retry:
-        if status not in allowed:
-            raise UsageError(f"--retry {status}: allowed: {', '.join(allowed)}")
+def _print(found: JudgeRun, min_answers: int) -> None:
+    """The run in words; the last lines say what is unscored and how to go on."""
+    from ..workflow.joining import say_not_used
+
+    duplicates = f" ({found.duplicates} given twice, judged once)" if found.duplicates else ""
+    print(f"{found.source}: {found.questions} questions, {found.answers} answers{duplicates}")
+    print(f"{found.questions_judged} questions have {min_answers} answers or more: those are judged")
+    for name in ("ignored_columns", "ignored_files"):
+        if getattr(found, name):
+            print(f"{name.replace('_', ' ')}: {', '.join(getattr(found, name))}")
+    if found.healed_bytes:
+        print(f"journal: a torn last line ({found.healed_bytes} bytes) is removed and judged again")
+    if found.verdicts_not_used:
+        print(say_not_used(found.verdicts_not_used))
+    for report in found.judges:
+        if report.asked < report.given:
+            print(f"{report.given - report.asked} answers stand there again under another id: judged once")
+        print(f"{report.judge_model}: judged {report.judged}, {report.already} were in the journal")
+        print("  " + ", ".join(f"{status} {count}" for status, count in sorted(report.statuses.items())))
+        if report.spent_usd is not None:
+            print(f"  cost of this run so far: ${report.spent_usd:.4f}")
+        for line in report.advice():
+            print(f"  {line}")
+    if found.append:
+        print(found.append.summary)
+        if found.advice:
+            print(found.advice)
+        return
+    print(f"next: hf-kokoro pair --journal {found.journal} --out rows.jsonl")
+
+
+def _print_estimates(found: JudgeRun) -> None:
+    for estimate in found.estimates:
+        print_table(("", estimate.model), estimate.rows())
+        print("nothing was judged; to run it without --dry-run, add --max-usd as a guard")

@@ -29,9 +29,9 @@ def leaks(
 
     Example: hf-kokoro leaks kokorochat --config response_generation --source kokorochat.tar.gz
     """
-    from ..corpora.leaks import find_leaks
+    from ..workflow import leaks as run
 
-    report = find_leaks(name, config, source=source, **config_options(ctx.args))
+    report = run(name, config, source=source, **config_options(ctx.args))
     if json_:
         print_json(report.as_dict())
     else:

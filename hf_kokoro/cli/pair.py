@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..errors import SourceError, UsageError
-from .console import print_json
-from .row_stamps import LICENSE_HELP, SOURCE_DATASET_HELP
+from .console import print_json, print_table
+from .gate_options import LICENSE_HELP, SOURCE_DATASET_HELP
 
 if TYPE_CHECKING:
-    from .row_stamps import Stamp
-    from .verdict_join import Joined
+    from ..workflow.pairing import PairRun
 
 
 def pair(
@@ -52,52 +49,36 @@ def pair(
 
     Example: hf-kokoro pair --journal verdicts.jsonl --out rows.jsonl --min-margin 2
     """
-    from ..judging import read_journal
-    from ..miti.contract import row_line
-    from ..miti.pairing import Options, make_rows
-    from . import verdict_join as join
-    from .row_stamps import stamp_of
+    from ..workflow import pair as run
 
-    _refuse_growing_file(out)
-    _refuse_input(out, (journal, join.origin_path(journal), *(consensus or ())), "a file that these rows are made from")
-    verdicts = join.one_judge(read_journal(journal), judge_model, str(journal))
-    model = verdicts[0].judge_model
-    found, chat = join.source_of_journal(journal, source)
-    _refuse_input(out, _files_of(Path(found).expanduser(), chat.ignored_files), "the source of the texts")
-    stamp = stamp_of(chat, source_dataset, license_)
-    joined = join.candidate_sets(chat.questions, verdicts, model)
-    rows, report = make_rows(
-        joined.sets,
-        strategy,
-        options=Options(seed, top_k, subsets, subset_size),
-        min_answers=min_answers,
+    report = run(
+        journal,
+        out,
+        source=source,
+        strategy=strategy,
         min_margin=min_margin,
+        min_answers=min_answers,
         max_per_therapist=max_per_therapist,
+        seed=seed,
+        top_k=top_k,
+        subsets=subsets,
+        subset_size=subset_size,
         allow_partial=allow_partial,
-        agreed=join.consensus_of(consensus, verdicts[0]) if consensus else None,
-        source_dataset=stamp.source_dataset,
-        license_name=stamp.license,
+        judge_model=judge_model,
+        consensus=consensus or (),
+        source_dataset=source_dataset,
+        license_name=license_,
     )
-    _write(out, "".join(map(row_line, rows)))
-    summary = report.as_dict() | {
-        "judge_model": model,
-        "source": found,
-        "verdicts_without_text": joined.without_text,
-        "verdicts_not_used": joined.not_used,
-        "source_dataset": stamp.source_dataset,
-        "license": stamp.license,
-    }
     if json_:
-        print_json(summary | {"out": str(out)})
-        return
-    _print(report, model, joined, stamp, out)
+        print_json(report.as_dict())
+    else:
+        _print(report)
 
 
-def _print(report: Any, model: str, joined: Joined, stamp: Stamp, out: Path) -> None:
-    from .console import print_table
-    from .row_stamps import advice
-    from .verdict_join import say_not_used
+def _print(run: PairRun) -> None:
+    from ..workflow.joining import say_not_used
 
+    report = run.made
     print(f"{report.rows} rows by {report.strategy} from {report.with_rows} of {report.questions} questions")
     reasons = (
         (report.too_few, "have too few answers"),
@@ -122,54 +103,13 @@ def _print(report: Any, model: str, joined: Joined, stamp: Stamp, out: Path) -> 
         print(f"  {report.blank_answers} blank answers are no answers")
     if report.placeholder_answers:
         print(f"  {report.placeholder_answers} placeholder texts (such as [removed]) are no answers")
-    if joined.not_used:
-        print(f"  {say_not_used(joined.not_used)}")
-    if joined.without_text:
-        print(f"  {joined.without_text} verdicts are about texts that the source does not hold")
+    if run.verdicts_not_used:
+        print(f"  {say_not_used(run.verdicts_not_used)}")
+    if run.verdicts_without_text:
+        print(f"  {run.verdicts_without_text} verdicts are about texts that the source does not hold")
     if report.rows:
         print_table(("margin", "rows"), list(report.margins.items()))
-    print(f"judge: {model}")
-    if not stamp.stated:
-        print(advice(stamp))
-    print(f"written: {out}; next: hf-kokoro append {out} --to ./my-dataset")
-
-
-def _refuse_growing_file(out: Path) -> None:
-    """Raise UsageError if `out` lies in a folder that `append` grows: replacing it would break its history."""
-    from ..core.series import Series
-    from ..hub.local import FOLDER
-    from ..miti.contract import DATA_PATH
-
-    place = out.expanduser().resolve()
-    grown = "/".join(place.parts[-2:]) in Series(DATA_PATH)
-    if grown or any((folder / FOLDER).is_dir() for folder in place.parents):
-        raise UsageError(
-            f"--out {out}: a growing dataset's place, which only `hf-kokoro append` may change; "
-            "name another file, then append it"
-        )
-
-
-def _refuse_input(out: Path, inputs: Iterable[Path], what: str) -> None:
-    """Raise UsageError if `out` is one of the files that are read."""
-    for file in inputs:
-        if out.exists() and file.exists() and out.samefile(file):
-            raise UsageError(f"--out {out}: {what}, which would be lost; name another file")
-
-
-def _files_of(source: Path, ignored: Iterable[str]) -> list[Path]:
-    """The files of a source (a file, or a folder less what is ignored there); none for a Hub id."""
-    if not source.is_dir():
-        return [source]
-    others = {source / name for name in ignored}
-    return [file for file in source.rglob("*") if file.is_file() and file not in others]
-
-
-def _write(out: Path, text: str) -> None:
-    """Whole or not at all: an interrupted run leaves the old file as it was."""
-    from ..core.atomic import make_folders, write_atomically
-
-    try:
-        make_folders(out.parent)
-        write_atomically(out, text.encode())
-    except OSError as error:
-        raise SourceError(f"{out}: can't be written ({error.strerror})") from error
+    print(f"judge: {run.judge_model}")
+    if run.advice:
+        print(run.advice)
+    print(f"written: {run.out}; next: hf-kokoro append {run.out} --to ./my-dataset")

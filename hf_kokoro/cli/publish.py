@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ..core.series import Series
-from ..miti.contract import DATA_PATH
-from .console import print_json, print_strays
+from .console import print_json
 from .gate_options import Allow, Redact
 
 
@@ -38,37 +35,35 @@ def publish(
 
     Example: hf-kokoro publish ./my-dataset --to me/my-dataset --allow url
     """
-    from ..cards import PublishOptions
-    from ..cards import publish as send
+    from ..workflow import publish as run
 
-    options = PublishOptions(
+    report = run(
+        folder,
+        to,
         public=public,
         private=private,
         holds_licence=i_hold_the_licence,
-        allow=tuple(allow or ()),
+        allow=allow or (),
         redact=redact,
         figures=figures,
         dry_run=dry_run,
     )
-    report = send(folder, to, options)
     if json_:
-        print_json(asdict(report))
+        print_json(report.as_dict())
         return
     if report.files:
         print(f"{'would publish' if dry_run else 'published'} {folder} to {report.target} (licence {report.licence})")
     else:
         print(f"nothing to publish: {report.target} has all of {folder} already")
-    rows_files = Series(DATA_PATH)
     if report.rows_total:
         print(f"  rows: {report.added} new, {report.rows_total} in all")
     for path, size in report.files.items():
-        print(f"  {path}  {'+' if path in rows_files else ''}{size} bytes")
+        print(f"  {path}  {'+' if path.startswith('data/pilot') else ''}{size} bytes")
     if report.redacted:
         print(f"  {report.redacted} findings replaced")
     for line in report.allowed_findings:
         print(f"  allowed: {line}")
     for path in report.left_here:
         print(f"  not sent: {path}")
-    print_strays(report.strays)
     if report.revision:
         print(f"  revision {report.revision[:12]}")

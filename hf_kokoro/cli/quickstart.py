@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
-import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..errors import UsageError
 from .console import print_json, print_table
 
-MARKER = ".hf-kokoro-quickstart"
+if TYPE_CHECKING:
+    from ..workflow.main_job import QuickstartReport
 
 
 def quickstart(
@@ -28,27 +26,13 @@ def quickstart(
 
     Example: hf-kokoro quickstart --out quickstart-out
     """
-    from .main_job import run_main_job
+    from ..workflow import quickstart as run
 
-    _make_room(out)
-    started = time.monotonic()
-    say = _quiet if json_ else _say
-    summary = run_main_job(out, steps, say)
-    summary["seconds"] = round(time.monotonic() - started, 1)
+    report = run(out, steps, _quiet if json_ else _say)
     if json_:
-        print_json(summary)
+        print_json(report.as_dict())
     else:
-        _print(summary, out)
-
-
-def _make_room(out: Path) -> None:
-    """Start from an empty folder, but never clear one that an earlier quickstart did not make."""
-    if out.exists() and any(out.iterdir()):
-        if not (out / MARKER).exists():
-            raise UsageError(f"--out {out}: not empty, and not made by an earlier quickstart; give another folder")
-        shutil.rmtree(out)
-    out.mkdir(parents=True, exist_ok=True)
-    (out / MARKER).touch()
+        _print(report, out)
 
 
 def _say(line: str) -> None:
@@ -59,15 +43,15 @@ def _quiet(line: str) -> None:
     return None
 
 
-def _print(summary: dict[str, Any], out: Path) -> None:
+def _print(report: QuickstartReport, out: Path) -> None:
     print()
-    print_table(("made", "where"), [(name, where) for name, where, _ in summary["made"]], "What was made, and where")
+    print_table(("made", "where"), [(name, where) for name, where, _ in report.made], "What was made, and where")
     print()
-    accuracy = [(name, f"{before:.3f}", f"{after:.3f}") for name, (before, after) in summary["held_out"].items()]
-    title = f"Share of {summary['test_pairs']} held-out pairs, before and after {summary['steps']} DPO steps"
+    accuracy = [(name, f"{before:.3f}", f"{after:.3f}") for name, (before, after) in report.held_out.items()]
+    title = f"Share of {report.test_pairs} held-out pairs, before and after {report.steps} DPO steps"
     print_table(("in which", "before", "after"), accuracy, title)
     print("A tiny random model on a small fictional sample: the numbers show that it runs, not that it helps anyone.")
-    print(f"Done in {summary['seconds']:.0f} s. Nothing here is for clinical decisions or unsupervised deployment.")
+    print(f"Done in {report.seconds:.0f} s. Nothing here is for clinical decisions or unsupervised deployment.")
     print("Next, on your own files:")
     print("  hf-kokoro judge --source counsel_chat.csv --judge rule --journal verdicts.jsonl")
     print(f"Look first at {out / 'dataset' / 'README.md'}, the dataset's card.")

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .console import print_error, print_findings, print_json, print_strays, print_table
+from .console import print_error, print_findings, print_json, print_table
 from .gate_options import Allow, Redact
 
 app = typer.Typer(
@@ -82,8 +82,8 @@ def send(
 
     from ..errors import UsageError
     from ..hub import AppendReport, SendError, send_spooled
+    from ..workflow.appending import card_hook
     from .append import print_report
-    from .growing import card_hook
 
     if ids and len(folders) > 1:
         raise UsageError(f"--entry: got {len(folders)} folders; give the one that holds it")
@@ -92,7 +92,6 @@ def send(
         if not json_:
             print_report(report)
         print_findings(report.findings, allow or ())
-        print_strays(report.strays)
 
     sent: list[AppendReport] = []
     failed = False

@@ -18,6 +18,7 @@ _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 
 # The bytes 80, A0, FD, FE and FF are unassigned, yet Python's cp932 codec lets them through.
 _NOT_CP932 = re.compile("[\x80\xa0\uf8f0-\uf8f3]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _FIRST_WIDE = 0x800
 """From this code point on UTF-8 takes three bytes; nearly all Japanese text does."""
 
@@ -40,6 +41,11 @@ def decode(name: str, data: bytes, faults: Faults, *, fallback: str | None = "cp
         if fallback is None or _looks_like_utf8(data):
             return _strict(name, data, "utf-8", faults)
     return _strict(name, data, fallback, faults)
+
+
+def has_lone_surrogate(text: str) -> bool:
+    """True for text that UTF-8 can't hold: half of a surrogate pair, as a JSON escape may leave it."""
+    return _SURROGATE.search(text) is not None
 
 
 def reject_other_content(name: str, data: bytes, faults: Faults) -> bool:

@@ -1,7 +1,8 @@
-"""Bootstrap intervals and paired tests from summed counts, the same on every run and machine.
+"""Bootstrap intervals and paired tests over whole groups (dialogues, questions), the same on every run.
 
-Chance comes from PCG64's raw bits, whose stream NumPy guarantees; sums are of integers below 2^53 and so exact
-in whatever order a machine adds them.
+Items of one group are not independent, so groups are drawn, never items. There are two ways to draw them, kept
+apart because each has published figures: summed counts come from PCG64's raw bits, whose stream NumPy guarantees,
+and are exact on every machine; correlations come from Generator.multinomial, all draws in one call.
 """
 
 from __future__ import annotations
@@ -12,8 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .stats import TAIL, Array, Estimate, spearman
+
 Sums = npt.NDArray[np.float64]
 Metrics = Callable[[Any], Mapping[str, float]]
+Statistic = Callable[[Array, Array], float | None]
 
 DRAWS = 1000
 SEED = 42
@@ -35,9 +39,9 @@ def bootstrap_sums(groups: npt.NDArray[Any], draws: int = DRAWS, seed: int = SEE
     return found
 
 
-def interval(values: Sequence[float]) -> tuple[float, float]:
+def interval(values: Sequence[float] | Array) -> tuple[float, float]:
     """The 95 % percentile interval."""
-    low, high = np.quantile(np.asarray(values), [0.025, 0.975])
+    low, high = np.quantile(np.asarray(values), [TAIL, 1 - TAIL])
     return float(low), float(high)
 
 
@@ -81,3 +85,50 @@ def _swapped_sums(first: npt.NDArray[Any], second: npt.NDArray[Any], draws: int,
 
 def _minus(first: Mapping[str, float], second: Mapping[str, float]) -> dict[str, float]:
     return {name: first[name] - second[name] for name in first}
+
+
+def bootstrap(statistic: Statistic, first: Array, second: Array, groups: Sequence[Any]) -> Estimate:
+    """`pearson` or `spearman` with a 95 % percentile interval, resampling whole groups.
+
+    None where it is undefined; no interval for one group, or where most draws leave it undefined.
+    """
+    value = statistic(first, second)
+    if value is None:
+        return Estimate(None)
+    _, membership = np.unique(np.asarray([str(group) for group in groups]), return_inverse=True)
+    count = int(membership.max()) + 1
+    if count < 2:
+        return Estimate(value)
+    drawn = np.random.default_rng(SEED).multinomial(count, np.full(count, 1 / count), size=DRAWS)
+    found = weighted_correlations(first, second, drawn[:, membership].astype(float), statistic is spearman)
+    found = found[~np.isnan(found)]
+    return Estimate(value) if len(found) < DRAWS / 2 else Estimate(value, *interval(found))
+
+
+def weighted_correlations(first: Array, second: Array, weights: Array, ranked: bool) -> Array:
+    """One correlation a row of `weights` (draws, items), each item counted as often as its weight says.
+
+    NaN where a side is constant. All draws at once: a thousand take as long as ten one by one.
+    """
+    if ranked:
+        first, second = _weighted_ranks(first, weights), _weighted_ranks(second, weights)
+    else:
+        first, second = np.broadcast_to(first, weights.shape), np.broadcast_to(second, weights.shape)
+    total = weights.sum(axis=1, keepdims=True)
+    left = first - (weights * first).sum(axis=1, keepdims=True) / total
+    right = second - (weights * second).sum(axis=1, keepdims=True) / total
+    spread = (weights * left**2).sum(axis=1) * (weights * right**2).sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Array = (weights * left * right).sum(axis=1) / np.sqrt(spread)
+    found[spread <= 1e-12] = np.nan
+    return found
+
+
+def _weighted_ranks(values: Array, weights: Array) -> Array:
+    """Mean ranks of `values` in each row's resample, as (draws, items)."""
+    levels, position = np.unique(values, return_inverse=True)
+    order = np.argsort(position, kind="stable")
+    starts = np.searchsorted(position[order], np.arange(len(levels)))
+    counts = np.add.reduceat(weights[:, order], starts, axis=1)
+    ranks: Array = (np.cumsum(counts, axis=1) - (counts - 1) / 2)[:, position]
+    return ranks

@@ -1,20 +1,24 @@
 """A growing file and its segments: `pilot.jsonl`, then `pilot-00001.jsonl`, `pilot-00002.jsonl`, ...
 
-Segments keep the price of an append flat: a sealed one is never read or sent again. A segment's number has five digits,
-or more without leading zeros; what else begins like the series is a stray, which nobody reads and every verb names.
+Segments keep the price of an append flat: a sealed one is never read or sent again. What is a segment is said here
+alone: appends, audits, cards and readers ask a Series, and the patterns in a card take in exactly the same files.
 """
 
 from __future__ import annotations
 
+import logging
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from ..errors import UsageError
 
-_DIGITS = 5
-_SEGMENT = re.compile(rf"(.*)-(\d{{{_DIGITS}}}|[1-9]\d{{{_DIGITS},}})\.jsonl", re.DOTALL | re.ASCII)
+logger = logging.getLogger(__name__)
+
+_NUMBERS = ("[0-9]" * 5, "[1-9]" + "[0-9]" * 5)
+"""What follows `pilot-` in a segment's name: five digits, from 100000 on six. A regular expression and a glob both."""
+_SEGMENT = re.compile(rf"(.+?)(?:-({'|'.join(_NUMBERS)}))?\.jsonl")
 
 
 @dataclass(frozen=True)
@@ -38,64 +42,57 @@ class Series:
 
     def name(self, number: int) -> str:
         """Path of the segment with that number; 0 is the first file."""
-        return self.path if number == 0 else f"{self.stem}-{number:0{_DIGITS}d}.jsonl"
+        return self.path if number == 0 else f"{self.stem}-{number:05d}.jsonl"
 
     def number(self, path: str) -> int | None:
         """The segment's number, or None if `path` doesn't belong to this series."""
         if path == self.path:
             return 0
-        first, number = segment_of(path)
-        return number if first == self.path else None
+        match = _SEGMENT.fullmatch(path)
+        return int(match[2]) if match and match[1] == self.stem and match[2] else None
 
     def __contains__(self, path: object) -> bool:
         return isinstance(path, str) and self.number(path) is not None
 
-    def patterns(self, paths: Iterable[str] = ()) -> tuple[str, ...]:
-        """Patterns for a card's `data_files` that take in the segments in order, those among `paths` and all of five
-        digits, and no stray.
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """Patterns for a card's `data_files` that take in every segment and nothing else, in the order they grew.
 
-        A loader takes pattern after pattern and sorts within each by name: `-` comes before `.`, and 100000 before
-        99999, so the first file and every number of digits have one of their own.
+        `datasets` sorts by name what one pattern takes in, so one for all would put `pilot-00001` before `pilot.` and
+        `pilot-100000` before `pilot-99999`. Without a card there are no patterns: then it does put them so.
         """
-        digits = {_DIGITS, *(len(str(number)) for path in paths if (number := self.number(path)))}
-        return self.path, *(self._pattern(count) for count in sorted(digits) if count >= _DIGITS)
+        return self.path, *(f"{self.stem}-{number}.jsonl" for number in _NUMBERS)
 
-    def _pattern(self, digits: int) -> str:
-        first = "[0-9]" if digits == _DIGITS else "[1-9]"
-        return f"{self.stem}-{first}{'[0-9]' * (digits - 1)}.jsonl"
-
-    def holds(self, pattern: str) -> bool:
-        """Whether a pattern of a card is one that was written for this series, now or by older versions."""
-        known = (f"{self.stem}*.jsonl", f"{self.stem}-*.jsonl", self._pattern(pattern.count("-9]")))
-        return pattern in known or pattern in self
+    @property
+    def former_patterns(self) -> tuple[str, ...]:
+        """Those of cards from before: they take in strays as well, and the first one mixes up the order."""
+        return f"{self.stem}*.jsonl", f"{self.stem}-*.jsonl"
 
     def ordered(self, paths: Iterable[str]) -> list[str]:
         """The segments among `paths`, oldest first."""
-        return sorted((path for path in paths if path in self), key=lambda path: (self.number(path), path != self.path))
+        return sorted((path for path in paths if path in self), key=grown_order)
 
-    def strays(self, paths: Iterable[str]) -> tuple[str, ...]:
-        """Those of `paths` that could be taken for segments and are none: the same folder, the same beginning."""
-        folder = PurePosixPath(self.path).parent
-        alike = (p for p in paths if p.startswith(self.stem) and p.endswith(".jsonl") and p not in self)
-        return tuple(sorted((p for p in alike if PurePosixPath(p).parent == folder), key=segment_of))
+    def strays(self, paths: Iterable[str]) -> list[str]:
+        """Those of `paths` that look like segments and are none (`pilot2.jsonl`, `pilot-backup.jsonl`)."""
+        alike = re.compile(rf"{re.escape(self.stem)}[^/]*\.jsonl")
+        return sorted(path for path in paths if alike.fullmatch(path) and path not in self)
+
+    def warn_of_strays(self, paths: Iterable[str], place: str) -> None:
+        """Log a warning that names the strays among the `paths` of a place, if there are any."""
+        if strays := self.strays(paths):
+            logger.warning(
+                "%s: left out %s: not named as segments of %s are (%s, ...)",
+                place,
+                ", ".join(strays),
+                self.path,
+                PurePosixPath(self.name(1)).name,
+            )
 
 
-def told(strays: Collection[str]) -> str:
-    """What every verb says of strays, in one line."""
-    be, them = ("is no segment", "it") if len(strays) == 1 else ("are no segments", "them")
-    return (
-        f"{', '.join(strays)} {be} of the rows beside {them} and left alone; move {them} elsewhere (where an older "
-        f"card's pattern takes {them} in, `hf-kokoro card` writes another)"
-    )
-
-
-def segment_of(path: str) -> tuple[str, int]:
-    """The first file of the series that a name with a segment's number belongs to, and the number; else (path, 0).
-
-    Sorts any .jsonl files series by series, each in the order it grew.
-    """
+def grown_order(path: str) -> tuple[str, int, str]:
+    """Sorts JSON Lines files by the growing file they belong to, each with its segments in the order they grew."""
     match = _SEGMENT.fullmatch(path)
-    return (f"{match[1]}.jsonl", int(match[2])) if match else (path, 0)
+    return (match[1], int(match[2] or -1), path) if match else (path, -1, path)
 
 
 def split_lines(

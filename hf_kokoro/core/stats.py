@@ -1,4 +1,4 @@
-"""Agreement and association of scores: kappa, alpha, rank correlation, bootstrap, concentration.
+"""Agreement and association of scores: kappa, alpha, ICC, correlations, Wilson's interval, concentration.
 
 Undefined values (a constant side, too few items) are None, never 0 and never NaN.
 """
@@ -6,18 +6,23 @@ Undefined values (a constant side, too few items) are None, never 0 and never Na
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import overload
 
 import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
-Statistic = Callable[[Array, Array], float | None]
 
-BOOTSTRAPS = 1000
-SEED = 42
+PRECISION = 6
+"""Decimals of a figure in a report: far above what two machines' logarithms could disagree on."""
+LEVEL = 0.95
+"""Of every interval in this package."""
+TAIL = 0.025
+"""What such an interval leaves out on each side."""
+Z = 1.959963984540054
+"""The normal quantile with TAIL above it."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +38,15 @@ class Estimate:
             return "-"
         interval = "" if self.low is None or self.high is None else f" [{self.low:.2f}, {self.high:.2f}]"
         return f"{self.value:.2f}{interval}"
+
+
+@overload
+def rounded(value: float) -> float: ...
+@overload
+def rounded(value: float | None) -> float | None: ...
+def rounded(value: float | None) -> float | None:
+    """A figure as reports keep it: PRECISION decimals, a plain float; None stays None."""
+    return None if value is None else round(float(value), PRECISION)
 
 
 def quadratic_kappa(first: Array, second: Array) -> float | None:
@@ -65,6 +79,23 @@ def ordinal_alpha(ratings: Array) -> float | None:
     return float(1 - (total - 1) * (coincidences * distance).sum() / expected)
 
 
+def icc_2k(table: Array) -> float | None:
+    """Reliability of the raters' mean, (items, raters): two-way random effects, absolute agreement.
+
+    Shrout and Fleiss 1979, ICC(2,k). None for one item or one rater, and without variation.
+    """
+    items, raters = table.shape
+    if items < 2 or raters < 2:
+        return None
+    grand = table.mean()
+    rows = raters * ((table.mean(axis=1) - grand) ** 2).sum() / (items - 1)
+    columns = items * ((table.mean(axis=0) - grand) ** 2).sum() / (raters - 1)
+    rest = table - table.mean(axis=1, keepdims=True) - table.mean(axis=0, keepdims=True) + grand
+    error = (rest**2).sum() / ((items - 1) * (raters - 1))
+    denominator = rows + (columns - error) / items
+    return float((rows - error) / denominator) if denominator > 1e-12 else None
+
+
 def pearson(first: Array, second: Array) -> float | None:
     """Pearson's r; None if a side is constant or there are fewer than three items."""
     if len(first) < 3 or np.ptp(first) == 0 or np.ptp(second) == 0:
@@ -75,6 +106,15 @@ def pearson(first: Array, second: Array) -> float | None:
 def spearman(first: Array, second: Array) -> float | None:
     """Spearman's rho with mean ranks for ties; None as for `pearson`."""
     return pearson(mean_ranks(first), mean_ranks(second))
+
+
+def spearman_matrix(table: Array) -> Array:
+    """Spearman's rho of every two columns of (items, columns); NaN where `spearman` is None."""
+    found: Array = np.full((table.shape[1],) * 2, np.nan)
+    if len(table) >= 3:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = np.corrcoef(np.apply_along_axis(mean_ranks, 0, table), rowvar=False)
+    return found
 
 
 def partial_spearman(first: Array, second: Array, control: Array) -> float | None:
@@ -94,65 +134,18 @@ def mean_ranks(values: Array) -> Array:
     return ranks
 
 
-def bootstrap(statistic: Statistic, first: Array, second: Array, groups: Sequence[Any]) -> Estimate:
-    """`pearson` or `spearman` with a 95 % percentile interval, resampling whole groups.
-
-    Answers to one question are not independent, so questions are drawn, not answers. Seeded.
-    """
-    value = statistic(first, second)
-    if value is None:
-        return Estimate(None)
-    _, membership = np.unique(np.asarray([str(group) for group in groups]), return_inverse=True)
-    count = int(membership.max()) + 1
-    if count < 2:
-        return Estimate(value)
-    drawn = np.random.default_rng(SEED).multinomial(count, np.full(count, 1 / count), size=BOOTSTRAPS)
-    found = weighted_correlations(first, second, drawn[:, membership].astype(float), statistic is spearman)
-    found = found[~np.isnan(found)]
-    if len(found) < BOOTSTRAPS / 2:
-        return Estimate(value)
-    low, high = np.quantile(found, [0.025, 0.975])
-    return Estimate(value, float(low), float(high))
-
-
-def weighted_correlations(first: Array, second: Array, weights: Array, ranked: bool) -> Array:
-    """One correlation a row of `weights` (draws, items), each item counted as often as its weight says.
-
-    NaN where a side is constant. All draws at once: a thousand take as long as ten one by one.
-    """
-    if ranked:
-        first, second = _weighted_ranks(first, weights), _weighted_ranks(second, weights)
-    else:
-        first, second = np.broadcast_to(first, weights.shape), np.broadcast_to(second, weights.shape)
-    total = weights.sum(axis=1, keepdims=True)
-    left = first - (weights * first).sum(axis=1, keepdims=True) / total
-    right = second - (weights * second).sum(axis=1, keepdims=True) / total
-    spread = (weights * left**2).sum(axis=1) * (weights * right**2).sum(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found: Array = (weights * left * right).sum(axis=1) / np.sqrt(spread)
-    found[spread <= 1e-12] = np.nan
-    return found
-
-
-def _weighted_ranks(values: Array, weights: Array) -> Array:
-    """Mean ranks of `values` in each row's resample, as (draws, items)."""
-    levels, position = np.unique(values, return_inverse=True)
-    order = np.argsort(position, kind="stable")
-    starts = np.searchsorted(position[order], np.arange(len(levels)))
-    counts = np.add.reduceat(weights[:, order], starts, axis=1)
-    ranks: Array = (np.cumsum(counts, axis=1) - (counts - 1) / 2)[:, position]
-    return ranks
-
-
 def wilson(successes: float, trials: float) -> Estimate:
     """A share with Wilson's 95 % interval (Wilson 1927); fractions come from weighted counts."""
-    if not trials:
-        return Estimate(None)
-    z, share = 1.959963984540054, successes / trials
-    middle = share + z**2 / (2 * trials)
-    spread = z * math.sqrt(share * (1 - share) / trials + z**2 / (4 * trials**2))
-    scale = 1 + z**2 / trials
-    return Estimate(share, max(0.0, (middle - spread) / scale), min(1.0, (middle + spread) / scale))
+    return Estimate(successes / trials, *wilson_interval(successes, trials)) if trials else Estimate(None)
+
+
+def wilson_interval(successes: float, trials: float) -> tuple[float, float]:
+    """The bounds of `wilson`; `trials` is above 0."""
+    share = successes / trials
+    middle = share + Z**2 / (2 * trials)
+    spread = Z * math.sqrt(share * (1 - share) / trials + Z**2 / (4 * trials**2))
+    scale = 1 + Z**2 / trials
+    return max(0.0, (middle - spread) / scale), min(1.0, (middle + spread) / scale)
 
 
 def gini(amounts: Sequence[float]) -> float | None:

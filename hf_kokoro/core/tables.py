@@ -20,12 +20,12 @@ from typing import Any
 
 from ..errors import Fault, Faults, describe
 from .cells import Cell, TableRow, header_of, normalise_line_breaks, number_text, record
-from .encoding import decode, reject_other_content
+from .encoding import decode, has_lone_surrogate, reject_other_content
+from .jsonl import Refused, distinct_pairs, no_constant
 
 SUFFIXES = (".csv", ".tsv", ".tab", ".json", ".jsonl", ".ndjson", ".xlsx", ".parquet")
 _JSON_LINES = (".jsonl", ".ndjson")
 _DELIMITERS = ",\t;"
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def is_table(name: str) -> bool:
@@ -110,10 +110,6 @@ def _read_json_lines(name: str, text: str, faults: Faults) -> Iterator[TableRow]
             yield row
 
 
-class _Refused(ValueError):
-    """JSON that parses but can't be kept as it is: a repeated key, NaN."""
-
-
 def _parse(name: str, first_line: int, text: str, faults: Faults) -> Any:
     try:
         # numbers stay the text they were, so 1.10 and an id of 40 digits survive
@@ -121,16 +117,16 @@ def _parse(name: str, first_line: int, text: str, faults: Faults) -> Any:
             text,
             parse_int=str,
             parse_float=_float_text,
-            parse_constant=_no_constant,
-            object_pairs_hook=_pairs,
+            parse_constant=no_constant,
+            object_pairs_hook=distinct_pairs,
         )
     except json.JSONDecodeError as error:
         line = first_line + error.lineno - 1
         got = f"JSON that breaks at column {error.colno} ({error.msg})"
         where, allowed = f"{name} line {line}", "an array of objects, or one object a line"
         faults.add(Fault(where, "", got, allowed, "the file may be cut off; get it again"))
-    except (_Refused, RecursionError) as error:
-        got = str(error) if isinstance(error, _Refused) else "objects nested too deeply"
+    except (Refused, RecursionError) as error:
+        got = str(error) if isinstance(error, Refused) else "objects nested too deeply"
         faults.add(Fault(f"{name} line {first_line}", "", got, "plain JSON objects"))
     return None
 
@@ -138,19 +134,6 @@ def _parse(name: str, first_line: int, text: str, faults: Faults) -> Any:
 def _float_text(digits: str) -> str:
     whole, point, fraction = digits.partition(".")
     return whole if point and fraction.strip("0") == "" else digits
-
-
-def _no_constant(constant: str) -> Any:
-    raise _Refused(f"the constant {constant}")
-
-
-def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise _Refused(f"the key {describe(twice, show=True)} twice in one object")
-    return found
 
 
 def _object_row(where: str, item: Any, faults: Faults) -> TableRow | None:
@@ -191,7 +174,7 @@ def _has_bad_text(value: Cell) -> bool:
         return any(map(_has_bad_text, value))
     if isinstance(value, dict):
         return any(map(_has_bad_text, value.values()))
-    return isinstance(value, bytes) or _SURROGATE.search(value) is not None
+    return isinstance(value, bytes) or has_lone_surrogate(value)
 
 
 def _read_parquet(name: str, data: bytes, faults: Faults) -> Iterator[TableRow]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar
@@ -16,9 +16,11 @@ from datasets.builder import Key
 from datasets.exceptions import DatasetGenerationError
 
 from ..core.archives import open_source
+from ..core.suggest import allowed
 from ..errors import KokoroError, UsageError
 from .fetch import local_source, origin
 from .fingerprint import source_digest
+from .views import View, only_for
 
 _BOOKKEEPING = ("name", "version", "data_dir", "data_files", "description", "source")
 
@@ -42,9 +44,6 @@ class SourceConfig(datasets.BuilderConfig):
     `source` is the local path the rows come from; `digest` follows its bytes.
     """
 
-    ONLY_FOR: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    """Options that mean something to some configs alone: name to those configs."""
-
     source: str | None = None
     digest: str = ""
 
@@ -58,9 +57,23 @@ class SourceConfig(datasets.BuilderConfig):
         return f"{self.name}-{hashlib.sha256(identity.encode()).hexdigest()[:16]}"
 
 
-class SourceBuilder(datasets.ArrowBasedBuilder):
-    """An Arrow builder over a SourceFiles. Subclasses say which members count and turn them into tables."""
+def configs_of(views: Sequence[View], config_class: type[SourceConfig], version: str) -> list[SourceConfig]:
+    """One config a view, for BUILDER_CONFIGS."""
+    return [
+        config_class(name=v.name, description=v.description, version=datasets.Version(version), **v.defaults)
+        for v in views
+    ]
 
+
+class SourceBuilder(datasets.ArrowBasedBuilder):
+    """An Arrow builder over a SourceFiles. Subclasses say which members count and turn them into tables.
+
+    A subclass stands in a module of the dataset's name: `datasets` names the builder, and its cache folder, after it.
+    """
+
+    VIEWS: ClassVar[Sequence[View]]
+    PLAIN_VIEW: ClassVar[str]
+    """The view that `build` makes where none is named."""
     DEFAULT_SOURCE: ClassVar[str]
     HUB_PATTERNS: ClassVar[Sequence[str]]
     _tables: Callable[..., Iterator[pa.Table]]
@@ -83,7 +96,7 @@ class SourceBuilder(datasets.ArrowBasedBuilder):
     ) -> None:
         known = {config.name for config in self.BUILDER_CONFIGS}
         if config_name not in known:
-            raise UsageError(f"config: got {config_name!r}; allowed: {', '.join(sorted(known))}")
+            raise UsageError(f"config: got {config_name!r}; {allowed(config_name, sorted(known))}")
         accepted = {f.name for f in fields(self.BUILDER_CONFIG_CLASS)} - set(_BOOKKEEPING) - {"digest"}
         standard = {
             "hash",
@@ -95,8 +108,8 @@ class SourceBuilder(datasets.ArrowBasedBuilder):
             "version",
         }
         if unknown := sorted(set(options) - accepted - standard):
-            raise UsageError(f"option {unknown[0]!r} is not known; allowed: {', '.join(sorted(accepted))}")
-        for option, configs in self.BUILDER_CONFIG_CLASS.ONLY_FOR.items():
+            raise UsageError(f"option {unknown[0]!r} is not known; {allowed(unknown[0], sorted(accepted))}")
+        for option, configs in only_for(self.VIEWS).items():
             if option in options and config_name not in configs:
                 # accepted in silence, it would leave rows in that the caller believes to be out
                 raise UsageError(f"option {option!r} means nothing to {config_name}; it is for {', '.join(configs)}")
@@ -107,6 +120,16 @@ class SourceBuilder(datasets.ArrowBasedBuilder):
         digest = source_digest(self.files, counting, memory)
         self._options = options
         super().__init__(cache_dir=cache_dir, config_name=config_name, source=str(path), digest=digest, **options)
+
+    @classmethod
+    def view_of(cls, config: str) -> View:
+        """The view of that name, which must be one of this corpus."""
+        return next(view for view in cls.VIEWS if view.name == config)
+
+    @classmethod
+    def trained_views(cls) -> dict[str, str]:
+        """Training method to the view that it reads where a recipe names none."""
+        return {method: view.name for view in cls.VIEWS for method in view.trains}
 
     @classmethod
     def _members(cls, names: list[str], options: dict[str, Any]) -> list[str]:

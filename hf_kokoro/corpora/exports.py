@@ -11,6 +11,8 @@ from typing import Any
 
 import yaml
 
+from ..core.reports import Report
+from ..core.suggest import allowed
 from ..errors import UsageError
 from .conversations import Alternation, Conversation, Message, conversations, kind_of
 
@@ -20,7 +22,7 @@ REPORT_FILE = "export_report.json"
 
 
 @dataclass(frozen=True)
-class ExportReport:
+class ExportReport(Report):
     """What was written: `files` maps names to bytes, `splits` to the counts of each split."""
 
     to: str
@@ -44,7 +46,7 @@ def export(
     `out` that is not empty.
     """
     if to not in FORMATS:
-        raise UsageError(f"--to: got {to!r}; allowed: {', '.join(FORMATS)}")
+        raise UsageError(f"--to: got {to!r}; {allowed(to, FORMATS)}")
     kind, form = kind_of(columns), FORMATS[to]
     if kind == "labelled" and not form.labelled:
         able = ", ".join(other for other, f in FORMATS.items() if f.labelled)

@@ -16,6 +16,7 @@ from pathlib import Path
 import xxhash
 
 from ..core.archives import FolderFiles, SourceFiles
+from ..core.atomic import write_atomically
 
 SETTLED_SECONDS = 2.0
 _BLOCK = 2**20
@@ -64,6 +65,4 @@ def _digest(paths: list[tuple[str, str]]) -> str:
 
 def _remember(path: Path, digest: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f"{path.name}.{os.getpid()}")
-    partial.write_text(digest, "ascii")
-    os.replace(partial, path)
+    write_atomically(path, digest.encode())

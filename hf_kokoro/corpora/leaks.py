@@ -9,14 +9,18 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, cast
 
+from ..core.reports import Report
+from ..core.suggest import allowed
 from ..errors import UsageError
+from .kokorochat.kokorochat import KokoroChat
 from .kokorochat.splits import SPLIT_CHOICES as KOKOROCHAT_CHOICES
 from .kokorochat.splits import SplitRule
+from .kokorochat.views import DialogueView
 from .load import BUILDERS, get_builder, load_dataset
-from .miti_st.builder import SPLIT_CHOICES as MITI_CHOICES
+from .miti_st.miti_st_dpo import SPLIT_CHOICES as MITI_CHOICES
 from .splits import TRAIN
 
 _TOP_RATERS = 10
@@ -53,7 +57,7 @@ class Sizes:
 
 
 @dataclass(frozen=True)
-class LeakReport:
+class LeakReport(Report):
     """`chosen` is the split that was asked for; `alternatives` are the disjoint ones."""
 
     dataset: str
@@ -62,10 +66,6 @@ class LeakReport:
     shared: list[Shared]
     concentration: dict[str, float] = field(default_factory=dict)
     alternatives: list[Sizes] = field(default_factory=list)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
-        return asdict(self)
 
 
 def find_leaks(
@@ -78,7 +78,7 @@ def find_leaks(
     """
     find = {"kokorochat": _kokorochat, "miti_st_dpo": _miti_st, "emplifai": _emplifai}
     if name not in find:
-        raise UsageError(f"dataset: got {name!r}; allowed: {', '.join(BUILDERS)}")
+        raise UsageError(f"dataset: got {name!r}; {allowed(name, BUILDERS)}")
     return find[name](config, source, cache_dir, options)
 
 
@@ -87,8 +87,10 @@ def _kokorochat(config: str, source: Any, cache_dir: Any, options: dict[str, Any
     asked = builder.config
     dialogues = _dialogue_keys(source, cache_dir, asked.language)
 
+    view = cast(DialogueView, KokoroChat.view_of(config))
+
     def units(split_by: str | None) -> list[Unit]:
-        rule = SplitRule(config, asked.pool, asked.seed, split_by)
+        rule = SplitRule(view.paper_splits, asked.pool, asked.seed, split_by)
         return [Unit(rule.split_of(d), d.groups()) for d in dialogues]
 
     report = _report("kokorochat", config, units, asked.split_by, KOKOROCHAT_CHOICES[1:])

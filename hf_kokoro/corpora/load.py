@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from typing import Any
 
+from ..core.suggest import allowed
 from ..errors import UsageError
 from .base import BuildFailed, SourceBuilder
-from .emplifai.builder import EmplifAI
-from .kokorochat.builder import KokoroChat
-from .miti_st.builder import MitiStDpo
+from .emplifai.emplifai import EmplifAI
+from .kokorochat.kokorochat import KokoroChat
+from .miti_st.miti_st_dpo import MitiStDpo
 
 BUILDERS: dict[str, type[SourceBuilder]] = {
     "kokorochat": KokoroChat,
@@ -69,8 +69,6 @@ def get_builder(
 ) -> SourceBuilder:
     """The builder instance behind `load_dataset`, for `download_and_prepare(output_dir=...)` and its like."""
     if name not in BUILDERS:
-        near = difflib.get_close_matches(name, BUILDERS, 1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise UsageError(f"dataset: got {name!r}; allowed: {', '.join(BUILDERS)}{hint}")
+        raise UsageError(f"dataset: got {name!r}; {allowed(name, BUILDERS)}")
     folder = None if cache_dir is None else os.fspath(cache_dir)
     return BUILDERS[name](cache_dir=folder, config_name=config, source=source, **options)

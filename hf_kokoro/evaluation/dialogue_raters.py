@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from ..errors import UsageError
 from ..judging.claude import ClaudeJudge, unsendable
 from ..judging.messages import Unanswered, answer_text
+from ..judging.scripted import script_lines
 from ..judging.verdicts import Opinion
 from .dialogue_rubric import read_ratings, request_parameters, rubric_sha256
 from .two_turn import GeneratedDialogue, transcript
@@ -100,8 +101,7 @@ class ScriptedRater:
     concurrency = 1
 
     def __init__(self, script: str | Path | Sequence[str], judge_model: str = "scripted") -> None:
-        lines = script if isinstance(script, list | tuple) else _lines(Path(str(script)))
-        self._replies = [line for line in lines if line.strip()]
+        self._replies = script_lines(script, "scripted rater")
         if not self._replies:
             raise UsageError("scripted rater: no reply in the script; give at least one line of JSON")
         self.judge_model = judge_model
@@ -116,13 +116,6 @@ class ScriptedRater:
 
     async def aclose(self) -> None:
         """Nothing to give back."""
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        return path.read_text("utf-8-sig").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"scripted rater: {path.name} can't be read as UTF-8 text ({type(error).__name__})") from error
 
 
 def model_family(name: str) -> str | None:

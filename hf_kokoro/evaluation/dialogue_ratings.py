@@ -6,26 +6,27 @@ import asyncio
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
-from ..core.resampling import DRAWS, bootstrap_sums, interval
-from ..errors import KokoroError
-from ..judging.concurrent import NOT_SENT
+from ..core.reports import Report
+from ..core.resampling import bootstrap_sums, interval
+from ..core.stats import rounded
+from ..judging.concurrent import STOPPED, ask_concurrently
 from .dialogue_raters import DialogueRater, Rating
 from .dialogue_rubric import LOWEST, METRICS
 from .predictions import finished_ids, row_line
-from .two_turn import SEED, GeneratedDialogue
+from .two_turn import GeneratedDialogue
 
 RATINGS_FILE = "ratings.jsonl"
 FORMAT = "format"
 """Status of a dialogue that broke the format: rated 1 everywhere, never sent to a judge."""
 
 UNSCORED = ("refused", "incomplete", "invalid")
-PRECISION = 6
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class MetricMean:
 
 
 @dataclass(frozen=True)
-class DialogueReport:
+class DialogueReport(Report):
     """`statuses` counts every dialogue; means are over scored ones and format breakers (rated 1)."""
 
     judge_model: str
@@ -47,10 +48,6 @@ class DialogueReport:
     statuses: dict[str, int]
     metrics: dict[str, MetricMean]
     unanswered: list[tuple[str, str]]
-
-    def to_dict(self) -> dict[str, Any]:
-        """For `--json`."""
-        return asdict(self)
 
 
 def rate_dialogues(
@@ -65,47 +62,17 @@ def rate_dialogues(
     path.parent.mkdir(parents=True, exist_ok=True)
     known = finished_ids(path)
     work = [d for d in dialogues if known.get(_key(d, rater), {}).get("status", "") in {"", *retry}]
-    unanswered: list[tuple[str, str]] = []
     with open(path, "ab") as file:
-        asyncio.run(_rate(work, rater, file, unanswered, progress))
-    rows = finished_ids(path)
-    return _report(dialogues, rater, rows, unanswered)
 
-
-async def _rate(
-    work: Sequence[GeneratedDialogue],
-    rater: DialogueRater,
-    file: BinaryIO,
-    unanswered: list[tuple[str, str]],
-    progress: Callable[[int, int], None],
-) -> None:
-    rest, stopped, done, in_a_row = iter(work), "", 0, 0
-
-    async def worker() -> None:
-        nonlocal stopped, done, in_a_row
-        for dialogue in rest:
-            if stopped:
-                unanswered.append((dialogue.id, NOT_SENT))
-                continue
-            try:
-                rating = await _one(dialogue, rater)
-            except KokoroError as error:
-                unanswered.append((dialogue.id, str(error)))
-                in_a_row += 1
-                # as many failures in a row as there are workers: nobody is there
-                if not error.retryable or in_a_row >= rater.concurrency:
-                    stopped = str(error)
-                continue
-            in_a_row = 0
+        def keep(dialogue: GeneratedDialogue, rating: Rating) -> None:
             file.write(_line(dialogue, rater, rating).encode("ascii"))
             file.flush()
-            done += 1
-            progress(done, len(work))
 
-    try:
-        await asyncio.gather(*(worker() for _ in range(min(rater.concurrency, max(len(work), 1)))))
-    finally:
-        await rater.aclose()
+        outcome = asyncio.run(ask_concurrently(work, rater, partial(_one, rater=rater), keep, progress))
+    # there is no other place for the run's reason
+    unanswered = [(d.id, outcome.stopped if reason == STOPPED else reason) for d, reason in outcome.unanswered]
+    rows = finished_ids(path)
+    return _report(dialogues, rater, rows, unanswered)
 
 
 async def _one(dialogue: GeneratedDialogue, rater: DialogueRater) -> Rating:
@@ -149,11 +116,11 @@ def _report(
     metrics: dict[str, MetricMean] = {}
     if rated:
         table = np.array(rated, dtype=np.int64)
-        draws = bootstrap_sums(table, DRAWS, SEED) / len(table)
+        draws = bootstrap_sums(table) / len(table)
         for place, name in enumerate(METRICS):
             low, high = interval(draws[:, place].tolist())
             mean = float(table[:, place].mean())
-            metrics[name] = MetricMean(*(round(value, PRECISION) for value in (mean, low, high)))
+            metrics[name] = MetricMean(*map(rounded, (mean, low, high)))
     return DialogueReport(
         rater.judge_model, rater.rubric_sha256, len(dialogues), dict(sorted(statuses.items())), metrics, unanswered
     )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tomllib
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
-from ..judging.messages import ReplyError, levels_schema, marked, message_parameters, parse_object
+from ..core.replies import ReplyError, parse_object
+from ..core.shipped import shipped_toml
+from ..judging.messages import levels_schema, marked, message_parameters
 
 METRICS = (
     "comprehensibility",
@@ -42,7 +42,7 @@ _TEMPLATE = """\
 @cache
 def rubric_text() -> str:
     """What a judge is told, the same for every dialogue, so that it can be one cached block."""
-    data = tomllib.loads(files(__package__).joinpath("dialogue_rubric.toml").read_text("utf-8"))
+    data = shipped_toml(__package__, "dialogue_rubric.toml")
     names = tuple(metric["name"] for metric in data["metric"])
     if names != METRICS:
         raise AssertionError(f"dialogue_rubric.toml: metrics {names}; expected {METRICS}")

@@ -10,12 +10,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ..core.stats import rounded
 from ..corpora.emplifai.emotions import EMOTION_NAMES, EMOTIONS, comparison_key, emotion_name
-from ..errors import Fault, Faults, InputError, MissingExtraError, describe
+from ..errors import Fault, Faults, MissingExtraError, describe
 from .predictions import read_rows
 
 NO_LABEL = "no label"
-PRECISION = 6
 
 _PARTS = re.compile(r"[^\w\-]+|_")
 _SHORTEST_INSIDE = 2
@@ -85,8 +85,6 @@ def read_emotion_rows(path: str | Path) -> list[tuple[str, Answer]]:
         else:
             rows.append((name, read_answer(text)))
     faults.raise_if_any("predictions")
-    if not rows:
-        raise InputError("predictions", [Fault(Path(path).name, "", "no row", "one or more")])
     return rows
 
 
@@ -105,13 +103,13 @@ def emotion_report(rows: Sequence[tuple[str, Answer]]) -> EmotionReport:
     ways = [answer.how for _, answer in rows]
     return EmotionReport(
         rows=len(rows),
-        exact_match=round(sum(g == s for g, s in zip(gold, said, strict=True)) / len(rows), PRECISION),
-        macro_f1=round(float(scores.mean()), PRECISION),
+        exact_match=rounded(sum(g == s for g, s in zip(gold, said, strict=True)) / len(rows)),
+        macro_f1=rounded(scores.mean()),
         no_label=said.count(NO_LABEL),
         how={name: ways.count(name) for name in ("whole", "part", "inside", "none")},
         labels=columns,
         confusion=[[int(count) for count in row] for row in matrix],
-        by_label={name: round(float(score), PRECISION) for name, score in zip(present, scores, strict=True)},
+        by_label={name: rounded(score) for name, score in zip(present, scores, strict=True)},
     )
 
 

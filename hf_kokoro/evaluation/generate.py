@@ -10,9 +10,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from ..core.atomic import write_atomically
 from ..errors import UsageError
+from ..tokens.loading import load_tokenizer
 from ..tokens.prompts import Message, prompt_window
-from .models import context_length, load_causal_lm, load_tokenizer
+from .models import context_length, load_causal_lm
 from .predictions import FILE_NAME, finished_ids, row_line
 
 SETTINGS_FILE = "generation.json"
@@ -105,7 +107,8 @@ class _Writer:
 
     def __init__(self, settings: GenerationSettings) -> None:
         self.settings = settings
-        self.tokenizer = load_tokenizer(settings.model)
+        # on the left: a decoder goes on from its last position
+        self.tokenizer = load_tokenizer(settings.model, padding_side="left")
         self.model = load_causal_lm(settings.model, dtype=settings.dtype, four_bit=settings.four_bit)
         context = context_length(self.model)
         room = None if context is None else context - settings.max_new_tokens
@@ -197,7 +200,7 @@ def _claim(folder: Path, settings: GenerationSettings) -> None:
         return
     if (folder / FILE_NAME).exists():
         raise UsageError(f"{folder}: holds predictions of unknown settings; give another --out")
-    path.write_text(json.dumps(ours, indent=2) + "\n", "utf-8")
+    write_atomically(path, (json.dumps(ours, indent=2) + "\n").encode())
 
 
 def _seed(seed: int, identity: str) -> int:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..core.resampling import DRAWS, SEED, bootstrap_sums, interval, paired_difference
+from ..core.stats import Estimate, rounded
 from .distinct import DISTINCT_ORDERS, DistinctCounter, Keys, ngram_keys
 from .overlap import (
     COLUMNS,
@@ -32,22 +33,10 @@ from .overlap import (
     overlap_metrics,
 )
 from .predictions import Prediction
-from .tokenizers import load_tokenizer
-
-PRECISION = 6
-"""Decimals of every figure in a report: far above what two machines' logarithms could disagree on."""
+from .tokenizers import text_tokenizer
 
 _CHUNK = 1000
 _Measured = tuple[Counts, list[Keys]]
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A metric from 0 to 1; `low` and `high` are the 95 % bootstrap interval, where there is one."""
-
-    value: float
-    low: float | None = None
-    high: float | None = None
 
 
 @dataclass(frozen=True)
@@ -71,7 +60,7 @@ class GenerationReport:
     """Samples of one word against one word: not in the mean of ROUGE-2."""
     tokens_per_prediction: float
     tokens_per_reference: float
-    metrics: dict[str, Figure]
+    metrics: dict[str, Estimate]
     tokenizer: dict[str, str]
     libraries: dict[str, str]
     draws: int
@@ -116,7 +105,7 @@ def count_system(
 
     `on_sample` gets each sample with its counts, in order. The result does not depend on `workers`.
     """
-    system = SystemCounts(load_tokenizer(tokenizer, normalize).identity)
+    system = SystemCounts(text_tokenizer(tokenizer, normalize).identity)
     done = 0
     for chunk, (counts, keys) in _measured(predictions, tokenizer, normalize, workers):
         for sample, row in zip(chunk, counts, strict=True):
@@ -147,8 +136,8 @@ def generation_report(system: SystemCounts, draws: int = DRAWS, seed: int = SEED
         groups=len(table),
         empty_predictions=int(sums[EMPTY]),
         without_bigram=samples - int(sums[WITH_BIGRAM]),
-        tokens_per_prediction=round(int(sums[PREDICTED]) / samples, PRECISION),
-        tokens_per_reference=round(int(sums[REFERENCE]) / samples, PRECISION),
+        tokens_per_prediction=rounded(int(sums[PREDICTED]) / samples),
+        tokens_per_reference=rounded(int(sums[REFERENCE]) / samples),
         metrics=metrics,
         tokenizer=system.tokenizer,
         libraries={name: version(name) for name in ("sacrebleu", "rouge-score")},
@@ -164,21 +153,17 @@ def compare_generation(
     order = list(first.sums)
     other = np.stack([second.sums[group] for group in order])
     found = paired_difference(first.table, other, overlap_metrics, draws, seed)
-    return {name: Difference(*(round(value, PRECISION) for value in values)) for name, values in found.items()}
+    return {name: Difference(*map(rounded, values)) for name, values in found.items()}
 
 
 def sample_metrics(counts: Counts) -> dict[str, float]:
     """BLEU-1 to 4 and ROUGE of one sample, for reading, not for averaging."""
-    return {name: round(value, PRECISION) for name, value in overlap_metrics(counts).items()}
+    return {name: rounded(value) for name, value in overlap_metrics(counts).items()}
 
 
-def _figure(value: float, resampled: list[float]) -> Figure:
+def _figure(value: float, resampled: list[float]) -> Estimate:
     low, high = interval(resampled) if resampled else (None, None)
-    return Figure(
-        round(value, PRECISION),
-        None if low is None else round(low, PRECISION),
-        None if high is None else round(high, PRECISION),
-    )
+    return Estimate(rounded(value), rounded(low), rounded(high))
 
 
 def _measured(
@@ -207,7 +192,7 @@ def _measured(
 
 
 def _measure(tokenizer: str, normalize: str, texts: list[tuple[str, str]]) -> _Measured:
-    counts, tokens = measure_texts(load_tokenizer(tokenizer, normalize), texts)
+    counts, tokens = measure_texts(text_tokenizer(tokenizer, normalize), texts)
     return counts, [ngram_keys(tokens, order) for order in DISTINCT_ORDERS]
 
 

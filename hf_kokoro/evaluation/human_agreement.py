@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from ..core.stats import ordinal_alpha
-from ..errors import Fault, Faults, InputError, MissingExtraError, describe
+from ..core import stats
+from ..core.stats import Array, pearson, rounded
+from ..core.tables import read_table
+from ..errors import Fault, Faults, InputError, MissingExtraError, SourceError, describe
 
-Matrix = npt.NDArray[np.float64]
-PRECISION = 6
 VERDICTS = ("win", "lose", "tie")
 
 
@@ -56,6 +56,26 @@ class MetricAgreement:
     def to_dict(self) -> dict[str, Any]:
         """For `--json`."""
         return asdict(self)
+
+
+def rating_rows(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    """(where, cells by column) of a table with the columns item and rater, in any format that `read_table` reads.
+
+    Raises SourceError for a file that can't be read or is another table, InputError with all of its faults.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise SourceError(f"{path.name}: can't be read ({error.strerror}); give a CSV file") from error
+    faults = Faults()
+    for where, cells in read_table(path.name, data, faults):
+        if not {"item", "rater"} <= cells.keys():
+            raise SourceError(f"{path.name}: columns {[*cells]}; needed: item, rater")
+        nested = [name for name, cell in cells.items() if not isinstance(cell, str)]
+        faults.extend(Fault(where, name, describe(cells[name]), "text or a number") for name in nested)
+        if not nested:
+            yield where, cells
+    faults.raise_if_any("ratings")
 
 
 def read_ratings(rows: Iterable[tuple[str, Mapping[str, str]]], metrics: Sequence[str]) -> HumanRatings:
@@ -101,15 +121,13 @@ def metric_agreement(
     judged = np.array([judge[item] for item in items], dtype=np.float64)
     found = _correlation(means, judged)
     constant = {
-        side: _rounded(float(values[0]))
-        for side, values in (("people", means), ("judge", judged))
-        if np.ptp(values) == 0
+        side: rounded(values[0]) for side, values in (("people", means), ("judge", judged)) if np.ptp(values) == 0
     }
     return MetricAgreement(
         metric=metric,
         items=len(items),
-        human_mean=_rounded(float(means.mean())),
-        judge_mean=_rounded(float(judged.mean())),
+        human_mean=rounded(means.mean()),
+        judge_mean=rounded(judged.mean()),
         icc=icc_2k(people),
         alpha=_alpha(people),
         pearson=found[0],
@@ -117,7 +135,7 @@ def metric_agreement(
         high=found[2],
         p=found[3],
         constant=constant or None,
-        mean_absolute_difference=_rounded(float(np.abs(means - judged).mean())),
+        mean_absolute_difference=rounded(np.abs(means - judged).mean()),
     )
 
 
@@ -133,49 +151,38 @@ def icc_2k(people: Mapping[str, Mapping[str, float]]) -> Icc:
         blocks[raters].append([ratings[rater] for rater in raters])
     found = []
     for raters, table in blocks.items():
-        value = _icc_2k(np.array(table, dtype=np.float64)) if len(raters) > 1 and len(table) > 1 else None
+        value = stats.icc_2k(np.array(table, dtype=np.float64))
         if value is not None:
             found.append((value, len(table), len(raters)))
     if not found:
         return Icc(None, 0, 0.0)
     items = sum(size for _, size, _ in found)
     mean = sum(value * size for value, size, _ in found) / items
-    return Icc(_rounded(mean), len(found), _rounded(sum(raters * size for _, size, raters in found) / items))
-
-
-def _icc_2k(table: Matrix) -> float | None:
-    items, raters = table.shape
-    grand = table.mean()
-    rows = raters * ((table.mean(axis=1) - grand) ** 2).sum() / (items - 1)
-    columns = items * ((table.mean(axis=0) - grand) ** 2).sum() / (raters - 1)
-    rest = table - table.mean(axis=1, keepdims=True) - table.mean(axis=0, keepdims=True) + grand
-    error = (rest**2).sum() / ((items - 1) * (raters - 1))
-    denominator = rows + (columns - error) / items
-    return float((rows - error) / denominator) if denominator > 1e-12 else None
+    return Icc(rounded(mean), len(found), rounded(sum(raters * size for _, size, raters in found) / items))
 
 
 def _alpha(people: Mapping[str, Mapping[str, float]]) -> float | None:
     """Krippendorff's alpha for ordinal data; raters may differ between items."""
     raters = sorted({rater for ratings in people.values() for rater in ratings})
     table = np.array([[ratings.get(rater, np.nan) for rater in raters] for ratings in people.values()])
-    value = ordinal_alpha(table) if table.size else None
-    return None if value is None else _rounded(value)
+    value = stats.ordinal_alpha(table) if table.size else None
+    return rounded(value)
 
 
-def _correlation(first: Matrix, second: Matrix) -> tuple[float | None, float | None, float | None, float | None]:
+def _correlation(first: Array, second: Array) -> tuple[float | None, float | None, float | None, float | None]:
     """Pearson's r, its 95 % interval (Fisher's z; from four items) and two-sided p; None where undefined."""
-    if len(first) < 3 or np.ptp(first) == 0 or np.ptp(second) == 0:
+    if pearson(first, second) is None:
         return None, None, None, None
     try:
         from scipy.stats import pearsonr
     except ImportError:
         raise MissingExtraError("scipy", "eval", "the correlation's p") from None
     found = pearsonr(first, second)
-    r, p = _rounded(float(found.statistic)), float(f"{float(found.pvalue):.6g}")
+    r, p = rounded(found.statistic), float(f"{float(found.pvalue):.6g}")
     if len(first) < 4:
         return r, None, None, p
-    interval = found.confidence_interval(0.95)
-    return r, _rounded(float(interval.low)), _rounded(float(interval.high)), p
+    interval = found.confidence_interval(stats.LEVEL)
+    return r, rounded(interval.low), rounded(interval.high), p
 
 
 @dataclass(frozen=True)
@@ -210,7 +217,7 @@ def pairwise_majority(rows: Iterable[tuple[str, Mapping[str, str]]]) -> Pairwise
     majorities = Counter(majority([*votes.values()]) for votes in verdicts.values())
     votes = sum(len(found) for found in verdicts.values())
     return PairwiseReport(
-        len(verdicts), majorities["win"], majorities["lose"], majorities["tie"], _rounded(votes / len(verdicts))
+        len(verdicts), majorities["win"], majorities["lose"], majorities["tie"], rounded(votes / len(verdicts))
     )
 
 
@@ -220,7 +227,3 @@ def majority(votes: Sequence[str]) -> str:
         if votes.count(verdict) * 2 > len(votes):
             return verdict
     return "tie"
-
-
-def _rounded(value: float) -> float:
-    return round(value, PRECISION)

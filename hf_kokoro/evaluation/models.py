@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
-from ..errors import MissingExtraError, SourceError
+from ..errors import MissingExtraError
+from ..tokens.loading import unloadable
 
 
 def load_causal_lm(path: str | Path, *, dtype: str = "float32", four_bit: bool = False) -> Any:
@@ -35,7 +35,7 @@ def load_causal_lm(path: str | Path, *, dtype: str = "float32", four_bit: bool =
             return AutoPeftModelForCausalLM.from_pretrained(str(path), **options).eval()
         return AutoModelForCausalLM.from_pretrained(str(path), **options).eval()
     except OSError as error:
-        raise _unloadable(path, error) from error
+        raise unloadable(path, error) from error
 
 
 def hide_bars_in_pipes() -> None:
@@ -46,30 +46,7 @@ def hide_bars_in_pipes() -> None:
         transformers_logging.disable_progress_bar()
 
 
-def load_tokenizer(path: str | Path) -> Any:
-    """The tokenizer, padding on the left: a decoder goes on from its last position. An adapter may use its base's."""
-    from transformers import AutoTokenizer
-
-    folder = Path(path)
-    source = str(path)
-    if (folder / "adapter_config.json").is_file() and not (folder / "tokenizer_config.json").is_file():
-        source = json.loads((folder / "adapter_config.json").read_text("utf-8"))["base_model_name_or_path"]
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(source, padding_side="left")
-    except OSError as error:
-        raise _unloadable(path, error) from error
-    if tokenizer.pad_token is None:
-        tokenizer.pad_token = tokenizer.eos_token
-    return tokenizer
-
-
 def context_length(model: Any) -> int | None:
     """Tokens that fit into the model, prompt and answer together; None if its config does not say."""
     found = getattr(model.config, "max_position_embeddings", None)
     return int(found) if found else None
-
-
-def _unloadable(path: str | Path, error: OSError) -> SourceError:
-    return SourceError(
-        f"model {str(path)!r} can't be loaded ({type(error).__name__}); allowed: a model or adapter folder, or a Hub id"
-    )

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..core.stats import rounded
 from ..errors import MissingExtraError, SourceError
-from .tokenizers import load_tokenizer
+from .tokenizers import text_tokenizer
 
 Vector = npt.NDArray[np.float64]
-PRECISION = 6
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def mean_similarity(
             undefined += 1
         else:
             values.append(found)
-    return Similarity(round(float(np.mean(values)), PRECISION) if values else None, undefined)
+    return Similarity(rounded(float(np.mean(values))) if values else None, undefined)
 
 
 class FastTextNames:
@@ -54,12 +54,12 @@ class FastTextNames:
     def __init__(self, path: str | Path, names: Iterable[str]) -> None:
         self._vectors: dict[str, Vector] = {}
         wanted = {*names}
-        words = {word for name in wanted for word in (name, *load_tokenizer("mecab").tokenize(name))}
+        words = {word for name in wanted for word in (name, *text_tokenizer("mecab").tokenize(name))}
         vectors = _read_vectors(Path(path), words)
         self.composed = []
         self.missing = []
         for name in sorted(wanted):
-            parts = [vectors.get(word) for word in load_tokenizer("mecab").tokenize(name)]
+            parts = [vectors.get(word) for word in text_tokenizer("mecab").tokenize(name)]
             if name in vectors:
                 self._vectors[name] = vectors[name]
             elif parts and all(part is not None for part in parts):

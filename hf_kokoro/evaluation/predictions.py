@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..core.encoding import has_lone_surrogate
+from ..core.jsonl import NoObject, numbered_lines, parse_object
 from ..errors import Fault, Faults, InputError, SourceError, describe
 
 FILE_NAME = "predictions.jsonl"
@@ -33,23 +35,21 @@ def predictions_path(path: str | Path) -> Path:
     return found
 
 
-def read_rows(path: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def read_rows(path: str | Path, *, may_be_empty: bool = False) -> Iterator[tuple[str, dict[str, Any]]]:
     """(where, object) for every line, as a stream. Faulty lines are reported together at the end.
 
-    Raises SourceError if there is no such file, InputError for lines that are no JSON objects.
+    Raises SourceError if there is no such file, InputError for lines that are no JSON objects, and for no row at all.
     """
-    file, faults = predictions_path(path), Faults()
-    with open(file, "rb") as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.strip():
-                continue
-            where = f"{file.name} line {number}"
-            row = _object(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line)
-            if isinstance(row, dict):
-                yield where, row
-            else:
-                faults.add(Fault(where, "", row, "a JSON object in UTF-8"))
+    file, faults, where = predictions_path(path), Faults(), ""
+    with open(file, "rb") as stream:
+        for where, line in numbered_lines(stream, file.name):
+            try:
+                yield where, parse_object(line)
+            except ValueError as error:
+                faults.add(Fault(where, "", _what_it_is(error), "a JSON object in UTF-8"))
     faults.raise_if_any(f"predictions {file.name}")
+    if not where and not may_be_empty:
+        raise InputError("predictions", [Fault(file.name, "", "no row", "one or more")])
 
 
 def read_predictions(path: str | Path) -> Iterator[Prediction]:
@@ -58,17 +58,14 @@ def read_predictions(path: str | Path) -> Iterator[Prediction]:
     A prediction may be empty (a model may say nothing); a reference may not. Faults are reported together when
     the last row has been read: nothing made of the rows counts before that. Raises SourceError, InputError.
     """
-    faults, count = Faults(), 0
+    faults = Faults()
     for where, row in read_rows(path):
-        count += 1
         found = list(_text_faults(where, row))
         faults.extend(found)
         if not found:
             identity = str(row.get("id", where))
             yield Prediction(row["prediction"], row["reference"], identity, str(row.get("dialogue_id", identity)))
     faults.raise_if_any("predictions")
-    if not count:
-        raise InputError("predictions", [Fault(Path(path).name, "", "no row", "one or more")])
 
 
 def in_step(first: Iterable[Prediction], second: Iterable[Prediction]) -> Iterator[tuple[Prediction, Prediction]]:
@@ -97,7 +94,7 @@ def finished_ids(path: Path) -> dict[str, dict[str, Any]]:
     if whole < len(data):
         with open(path, "r+b") as file:
             file.truncate(whole)
-    return {str(row["id"]): row for _, row in read_rows(path) if "id" in row}
+    return {str(row["id"]): row for _, row in read_rows(path, may_be_empty=True) if "id" in row}
 
 
 def row_line(row: Mapping[str, Any]) -> str:
@@ -105,16 +102,10 @@ def row_line(row: Mapping[str, Any]) -> str:
     return json.dumps(row, allow_nan=False) + "\n"
 
 
-def _object(line: bytes) -> dict[str, Any] | str:
-    """The line's object, or what it is instead."""
-    try:
-        row = json.loads(line.decode("utf-8"))
-    except UnicodeDecodeError:
+def _what_it_is(error: ValueError) -> str:
+    if isinstance(error, UnicodeDecodeError):
         return "bytes that are not UTF-8"
-    except (ValueError, RecursionError):
-        # a number of thousands of digits is a ValueError, but no JSONDecodeError
-        return "no JSON"
-    return row if isinstance(row, dict) else describe(row)
+    return describe(error.value) if isinstance(error, NoObject) else "no JSON"
 
 
 def _text_faults(where: str, row: Mapping[str, Any]) -> Iterator[Fault]:
@@ -122,7 +113,7 @@ def _text_faults(where: str, row: Mapping[str, Any]) -> Iterator[Fault]:
         value = row.get(name)
         if not isinstance(value, str):
             yield Fault(where, name, "nothing" if name not in row else describe(value), allowed)
-        elif any("\ud800" <= char <= "\udfff" for char in value):
+        elif has_lone_surrogate(value):
             yield Fault(where, name, "text with a lone surrogate", "text that UTF-8 can hold")
         elif name == "reference" and not value.strip():
             yield Fault(where, name, "blank text", allowed)

@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..core.stats import wilson_interval
 from ..errors import UsageError
 from ..tokens.pairs import pair_ids
 from .models import load_causal_lm
@@ -184,10 +185,8 @@ def accuracy(chosen: Sequence[float], rejected: Sequence[float]) -> Accuracy:
     ties = sum(c == r for c, r in zip(chosen, rejected, strict=True))
     total = len(chosen)
     share = (wins + ties / 2) / total
-    z = 1.959964
-    centre = (share + z * z / (2 * total)) / (1 + z * z / total)
-    half = z * math.sqrt(share * (1 - share) / total + z * z / (4 * total * total)) / (1 + z * z / total)
-    return Accuracy(share, ties, max(0.0, centre - half), min(1.0, centre + half), total)
+    low, high = wilson_interval(wins + ties / 2, total)
+    return Accuracy(share, ties, low, high, total)
 
 
 def score_pairs(

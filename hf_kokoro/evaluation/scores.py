@@ -15,15 +15,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..core.stats import rounded
 from ..corpora.kokorochat.schema import ITEM_MAX, ITEM_NAMES
-from ..errors import Fault, Faults, InputError, describe
+from ..errors import Fault, Faults, describe
 from .predictions import read_rows
 from .score_items import ReadScores, read_scores
 
 Scores = npt.NDArray[np.int64]
 
 UNREAD = -1
-PRECISION = 6
 
 
 @dataclass(frozen=True)
@@ -90,8 +90,6 @@ def read_score_run(path: str | Path) -> ScoreRun:
             predicted.append(score_vector(found))
             reasons.update(found.faults.values())
     faults.raise_if_any("predictions")
-    if not ids:
-        raise InputError("predictions", [Fault(Path(path).name, "", "no row", "one or more")])
     return ScoreRun(ids, np.array(gold), np.array(predicted), reasons)
 
 
@@ -118,8 +116,8 @@ def spread_over_runs(reports: Sequence[ScoreReport]) -> dict[str, Spread]:
     for name in ("acc", "acc_soft", "mae"):
         values = [value for report in reports if (value := getattr(report.overall, name)) is not None]
         if values:
-            sd = round(float(np.std(values, ddof=1)), PRECISION) if len(values) > 1 else None
-            found[name] = Spread(round(float(np.mean(values)), PRECISION), sd)
+            sd = rounded(float(np.std(values, ddof=1))) if len(values) > 1 else None
+            found[name] = Spread(rounded(float(np.mean(values))), sd)
     return found
 
 
@@ -164,9 +162,9 @@ def _measure(gold: Scores, predicted: Scores) -> ItemScores:
     apart = np.abs(gold - predicted)
     right, near = (apart == 0) & read, (apart <= 1) & read
     return ItemScores(
-        acc=round(float(right.mean()), PRECISION),
-        acc_soft=round(float(near.mean()), PRECISION),
-        mae=round(float(apart[read].mean()), PRECISION) if read.any() else None,
+        acc=rounded(float(right.mean())),
+        acc_soft=rounded(float(near.mean())),
+        mae=rounded(float(apart[read].mean())) if read.any() else None,
         pairs=int(gold.size),
         unread=int((~read).sum()),
     )

@@ -13,6 +13,7 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any
 
+from ..core.suggest import allowed
 from ..errors import MissingExtraError, UsageError
 
 TOKENIZERS = ("mecab", "char", "space")
@@ -28,16 +29,16 @@ class Tokenizer:
 
 
 @cache
-def load_tokenizer(name: str = "mecab", normalize: str = "none") -> Tokenizer:
+def text_tokenizer(name: str = "mecab", normalize: str = "none") -> Tokenizer:
     """The tokenizer of that name; `normalize` is applied before it.
 
     Raises UsageError for an unknown name and MissingExtraError where MeCab or its dictionary is not installed:
     another tokenizer gives other numbers, so none is put in its place.
     """
     if name not in TOKENIZERS:
-        raise UsageError(f"tokenizer: got {name!r}; allowed: {', '.join(TOKENIZERS)}")
+        raise UsageError(f"tokenizer: got {name!r}; {allowed(name, TOKENIZERS)}")
     if normalize not in NORMALIZATIONS:
-        raise UsageError(f"normalize: got {normalize!r}; allowed: {', '.join(NORMALIZATIONS)}")
+        raise UsageError(f"normalize: got {normalize!r}; {allowed(normalize, NORMALIZATIONS)}")
     identity = {"tokenizer": name, "normalize": normalize}
     if name == "mecab":
         split, versions = _mecab()

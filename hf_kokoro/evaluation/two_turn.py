@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from ..corpora.emplifai.emotions import EMOTIONS, emotion_name
-from ..errors import Fault, Faults, InputError, MissingExtraError, UsageError, describe
+from ..errors import Fault, Faults, MissingExtraError, UsageError, describe
 from .predictions import read_rows
 
 PAIRS = 100
 SEED = 42
 SPEAKERS = ("患者", "支援者")
-TURNS = 4
 
 _TURN = re.compile(r"^\s*(?:\*\*)?(患者|支援者)\s*[0-9０-９]?\s*(?:\*\*)?\s*[:：]\s*(?:\*\*)?\s*(.*)$")
 _NAMES_JA = {emotion.name: emotion.name_ja for emotion in EMOTIONS}
@@ -105,6 +104,4 @@ def read_generated(path: str | Path) -> list[GeneratedDialogue]:
                 GeneratedDialogue(str(row.get("id", where)), row["situation"], emotion, text, read_dialogue(text))
             )
     faults.raise_if_any("predictions")
-    if not found:
-        raise InputError("predictions", [Fault(Path(path).name, "", "no row", "one or more")])
     return found

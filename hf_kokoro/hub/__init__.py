@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from ..core.retry import Patience
 from .append import AppendReport, append_rows
 from .audit import AuditReport, audit
-from .growth import ExtraFiles, Growth
 from .local import LocalTarget
+from .patience import Patience
 from .remote import HubTarget
 from .resolve import resolve_target
 from .sending import SendError, send_spooled
 from .spool import Spool
-from .target import Target
+from .target import ExtraFiles, Growth, Target
 
 __all__ = [
     "AppendReport",

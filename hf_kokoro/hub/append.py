@@ -13,23 +13,21 @@ from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 
-from ..core.retry import Patience
+from ..core.reports import Report
 from ..core.series import Series
 from ..miti.contract import DATA_PATH
 from ..policy import Gate
-from .batch import NewRow, Rows, read_batch, refuse_if_faulty, write_rejects
 from .errors import AppendFailed, OutcomeUnknown, RateLimited, TargetError, VerifyError
-from .growth import ExtraFiles
-from .plan import Plan, plan_append
-from .preview import describe_changes
+from .patience import Patience, Tries
+from .plan import Plan, describe_changes, plan_append
 from .resolve import HubOptions, resolve_target
+from .rows import NewRow, Rows, read_batch, refuse_if_faulty, write_rejects
 from .spool import Spool
-from .target import Commit, Ours, Snapshot, Target
-from .tries import Tries
+from .target import Commit, ExtraFiles, Ours, Snapshot, Target
 
 
 @dataclass(frozen=True)
-class AppendReport:
+class AppendReport(Report):
     """What an append did.
 
     `revision` is the target's newest revision after it ("" if there is none). `duplicates` counts rows that
@@ -37,7 +35,6 @@ class AppendReport:
     a folder: the bytes of the new lines, and 0). `files` maps data files to the bytes they grew by.
     `findings` says, a line a kind, what in the texts may point to people and stays in them (on the Hub: because
     it was allowed); `redacted` counts what was replaced. `preview` is what a dry run would change.
-    `strays` are files there that only look like segments of the file that grew.
     """
 
     added: int
@@ -56,7 +53,6 @@ class AppendReport:
     findings: Sequence[str] = ()
     redacted: int = 0
     preview: Sequence[str] = ()
-    strays: Sequence[str] = ()
 
 
 def append_rows(
@@ -131,7 +127,6 @@ def append_rows(
         findings=tuple(gate.staying.lines()),
         redacted=gate.redacted,
         preview=outcome.preview,
-        strays=outcome.strays,
     )
 
 
@@ -144,7 +139,6 @@ class _Outcome:
     attempts: int
     files: Mapping[str, int]
     preview: Sequence[str] = ()
-    strays: Sequence[str] = ()
 
 
 @dataclass
@@ -187,9 +181,9 @@ class _Run:
         with self.target.exclusive(self.ours, readonly=True):
             base = self.target.snapshot(self.series, self.ours, readonly=True)
             plan = self._plan(base, rows, readonly=True)
+            self.series.warn_of_strays(base.strays, self.target.name)
             preview = describe_changes(base, plan.changes, plan.rows)
-            outcome = _outcome(plan, Commit(base.revision), frozenset(), 0)
-            return replace(outcome, preview=preview, strays=base.strays)
+            return replace(_outcome(plan, Commit(base.revision), frozenset(), 0), preview=preview)
 
     def append(self, rows: Sequence[NewRow], spool: Spool | None) -> _Outcome:
         """Until the rows are there; or the error says which are not, and an AppendFailed leaves them in the spool."""
@@ -226,7 +220,8 @@ class _Run:
                     commit = Commit(base.revision)
                     if plan.changes:
                         commit = self.target.commit(base, plan.changes, self._message(plan))
-                return replace(_outcome(plan, commit, way.in_doubt, tries.attempts), strays=base.strays)
+                self.series.warn_of_strays(base.strays, self.target.name)
+                return _outcome(plan, commit, way.in_doubt, tries.attempts)
             except TargetError as error:
                 # these may have arrived though no reply said so; if they are there next time, they are ours
                 if plan is not None and isinstance(error, OutcomeUnknown | RateLimited | VerifyError):

@@ -7,19 +7,23 @@ name the first one that broke.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import closing
 from dataclasses import dataclass
 from os import PathLike
 
+from ..core.reports import Report
 from ..core.series import Series
 from ..errors import FAULTS_SHOWN, Fault, Faults
 from ..miti.contract import DATA_PATH
-from .card_check import check_cards
+from .card import SplitCount, split_counts
 from .errors import HistoryError, TargetError
 from .prove import FileProof, prove_file
 from .resolve import resolve_target
-from .rows_check import RowCheck
-from .target import Revision, Target
+from .rows import RowCheck
+from .target import CARD_PATH, FileInfo, Revision, Target
+
+_RENEW = "`hf-kokoro card` writes it anew"
 
 
 @dataclass(frozen=True)
@@ -40,12 +44,12 @@ class RevisionReport:
 
 
 @dataclass(frozen=True)
-class AuditReport:
+class AuditReport(Report):
     """The verdict.
 
     `ok` if every revision only grew, every row is valid and unique and every card's counts are right. `faults`
     are the first ones found, those of the history before those of rows and cards; `fault_count` is all of them;
-    `rows` are those of the newest revision; `strays` are files in it that only look like segments, and don't count.
+    `rows` are those of the newest revision.
     """
 
     ok: bool
@@ -55,7 +59,6 @@ class AuditReport:
     fault_count: int = 0
     target: str = ""
     path: str = DATA_PATH
-    strays: Sequence[str] = ()
 
 
 def audit(target: str | PathLike[str] | Target, path: str = DATA_PATH) -> AuditReport:
@@ -71,18 +74,19 @@ def audit(target: str | PathLike[str] | Target, path: str = DATA_PATH) -> AuditR
     except HistoryError as error:
         history.add(Fault(place.name, "history", str(error), "the history as it was written"))
     names = series.ordered({name for revision in revisions for name in revision.files})
+    if revisions:
+        series.warn_of_strays(revisions[-1].strays, place.name)
     if not names and not history:
         raise TargetError(f"{place.name}: no {path} in any revision; name the file with --path")
     check = RowCheck()
     proofs = {name: prove_file(place, name, revisions, check, faults=history, row_faults=rows) for name in names}
     rows.extend(check.duplicate_faults())
-    wrong_cards = check_cards(place, series, revisions, proofs, cards)
+    wrong_cards = _check_cards(place, series, revisions, proofs, cards)
     table = _table(revisions, proofs, wrong_cards)
     kept = [*history, *rows, *cards][:FAULTS_SHOWN]
     count = history.count + rows.count + cards.count
     total = (table[-1].rows or 0) if table else 0
-    strays = revisions[-1].strays if revisions else ()
-    return AuditReport(not count, table, total, kept, count, place.name, path, strays)
+    return AuditReport(not count, table, total, kept, count, place.name, path)
 
 
 def _table(
@@ -99,3 +103,50 @@ def _table(
         table.append(RevisionReport(revision.id, revision.time, revision.author, added, rows, size, ok))
         before = rows
     return table
+
+
+def _check_cards(
+    target: Target, series: Series, revisions: Sequence[Revision], proofs: Mapping[str, FileProof], faults: Faults
+) -> set[int]:
+    """Numbers of the revisions whose card states a wrong number of rows; a card that stays is read once."""
+    wrong: set[int] = set()
+    read: dict[FileInfo, list[SplitCount]] = {}
+    for number, revision in enumerate(revisions):
+        info = revision.files.get(CARD_PATH)
+        if info is None:
+            continue
+        if info not in read:
+            with closing(target.open(revision, CARD_PATH)) as stream:
+                read[info] = split_counts(stream.read())
+        for fault in _card_faults(read[info], series, number, revision, proofs):
+            faults.add(fault)
+            wrong.add(number)
+    return wrong
+
+
+def _card_faults(
+    counts: Sequence[SplitCount],
+    series: Series,
+    number: int,
+    revision: Revision,
+    proofs: Mapping[str, FileProof],
+) -> Iterator[Fault]:
+    where = f"revision {revision.id[:12]}"
+    for count in counts:
+        if strays := [path for path in revision.strays if count.only_of(series) and count.takes(path)]:
+            what = f"{CARD_PATH} data_files {count.config}/{count.split}"
+            yield Fault(
+                where, what, f"patterns that take in {', '.join(strays)}", f"{', '.join(series.patterns)}", _RENEW
+            )
+            continue
+        rows = [proof.rows[number] for path, proof in proofs.items() if count.takes(path)]
+        there = sum(row for row in rows if row is not None)
+        if not count.only_of(series) or None in rows or there == count.num_examples:
+            continue
+        yield Fault(
+            where,
+            f"{CARD_PATH} dataset_info {count.config}/{count.split} num_examples",
+            str(count.num_examples),
+            f"{there}, the rows of the data files",
+            _RENEW,
+        )

@@ -1,7 +1,8 @@
-"""The history of a local folder: `.hf_kokoro/history.jsonl`, one line a revision, chained by ids.
+"""What a folder remembers: its history, and the commit that is being carried out.
 
-A line says how many bytes and rows every data file had and their sha256. Since files only grow, the newest
-bytes are enough to check every line: the first `size` bytes must have that digest.
+`.hf_kokoro/history.jsonl` has one line a revision, chained by ids. A line says how many bytes and rows every data file
+had and their sha256. Since files only grow, the newest bytes are enough to check every line: the first `size` bytes
+must have that digest. `.hf_kokoro/commit.json` is what a commit is about to do, so that the next process can finish it.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -116,3 +117,38 @@ class Ledger:
             stream.write(line)
             stream.flush()
             os.fsync(stream.fileno())
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A commit that counts. `files`: path in the dataset to the name of its staged version. `entries`: the history
+    lines that follow.
+
+    `ledger_size` is the byte at which those lines begin in the history file.
+    """
+
+    files: Mapping[str, str]
+    ledger_size: int
+    entries: Sequence[str]
+
+    def content(self) -> bytes:
+        """As it stands in the file."""
+        fields = {"files": dict(self.files), "ledger_size": self.ledger_size, "entries": list(self.entries)}
+        return json.dumps(fields).encode()
+
+
+def read_declared(file: Path) -> Declared:
+    """Raises HistoryError, with the way out, if the file is not one that we wrote."""
+    try:
+        fields = json.loads(file.read_bytes())
+        files, size, entries = fields["files"], fields["ledger_size"], fields["entries"]
+        texts = [*files, *files.values(), *entries]
+        if not entries or not all(isinstance(text, str) for text in texts) or type(size) is not int or size < 0:
+            raise ValueError
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise HistoryError(
+            f"{file}: the note of an append that was interrupted, and it can't be read; put it back from a copy, or "
+            "delete it (the data files stay as they are) and append those rows again",
+            0,
+        ) from None
+    return Declared(files, size, entries)

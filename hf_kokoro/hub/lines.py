@@ -1,4 +1,4 @@
-"""Reading JSON Lines as bytes: where each line starts, what it holds, and whether the last one is torn.
+"""The file that grows, read as bytes: its rows' identities, and whether its last line is torn.
 
 Existing lines are never judged by our schema here: any JSON object is a row, and is left as it is.
 """
@@ -6,15 +6,12 @@ Existing lines are never judged by our schema here: any JSON object is a row, an
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any
 
-from ..miti.contract import LINE_LIMIT, canonical_json
+from ..core import jsonl
+from ..core.jsonl import LineTooLong, Readable, canonical_json, parse_object
 from .errors import BaseFormatError
-
-CHUNK = 1 << 20
-MAX_LINE = LINE_LIMIT
 
 WAYS_OUT = (
     "nothing was written; ways out: put back the last good copy of the file, repair that place by hand, "
@@ -22,48 +19,13 @@ WAYS_OUT = (
 )
 
 
-class Readable(Protocol):
-    """What is read here: files, responses, anything with `read(n)`."""
-
-    def read(self, size: int, /) -> bytes: ...
-
-
 def iter_lines(stream: Readable, offset: int = 0) -> Iterator[tuple[int, bytes]]:
-    r"""(byte offset, line) of each line from the stream's position on, with its `\n` if it has one."""
-    parts: list[bytes] = []
-    held = 0
-    while chunk := stream.read(CHUNK):
-        start = 0
-        while (end := chunk.find(b"\n", start)) >= 0:
-            _check_length(held + end + 1 - start, offset)
-            line = b"".join((*parts, chunk[start : end + 1]))
-            yield offset, line
-            offset += len(line)
-            parts, held, start = [], 0, end + 1
-        if start < len(chunk):
-            parts.append(chunk[start:])
-            held += len(chunk) - start
-        _check_length(held, offset)
-    if parts:
-        yield offset, b"".join(parts)
-
-
-def _check_length(size: int, offset: int) -> None:
-    if size > MAX_LINE:
-        raise BaseFormatError(
-            f"byte {offset}: a line of more than {MAX_LINE} bytes; allowed: JSON Lines; {WAYS_OUT}", offset
-        )
-
-
-def parse_object(line: bytes) -> dict[str, Any]:
-    """The JSON object on a line. Raises ValueError (of which UnicodeDecodeError is one) if it holds none."""
+    """As `jsonl.iter_lines`. Raises BaseFormatError for a line that is too long."""
     try:
-        value = json.loads(line.decode("utf-8"))
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
-    if not isinstance(value, dict):
-        raise ValueError(f"a JSON {type(value).__name__} instead of an object")
-    return value
+        yield from jsonl.iter_lines(stream, offset)
+    except LineTooLong as error:
+        got = f"a line of more than {jsonl.LINE_LIMIT} bytes"
+        raise BaseFormatError(f"byte {error.offset}: {got}; allowed: JSON Lines; {WAYS_OUT}", error.offset) from None
 
 
 def line_id(line: bytes, value: dict[str, Any]) -> bytes:

@@ -18,19 +18,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
-from filelock import FileLock, Timeout
-
 from ..core.atomic import delete_temporaries, make_folders, sync_folder, write_atomically, write_synced
-from ..core.retry import Patience
 from ..core.series import Series
-from .declared import Declared, read_declared
-from .errors import CommitRace, HistoryError, LockedError, NotKept, TargetError, VerifyError
-from .index import prefix_digests
-from .ledger import Entry, Ledger, new_entry, read_entry
-from .notes import Notes
+from .errors import CommitRace, HistoryError, NotKept, TargetError, VerifyError
+from .files import Notes, locked, prefix_digests, write_grown
+from .ledger import Declared, Entry, Ledger, new_entry, read_declared, read_entry
 from .ours import refuse_foreign
-from .staging import write_grown
-from .target import CARD_PATH, MANIFEST_PATH, Change, Commit, FileInfo, Grow, Ours, Revision, Snapshot, Traffic
+from .patience import Patience
+from .target import CARD_PATH, Change, Commit, FileInfo, Grow, Ours, Revision, Snapshot, Traffic
 
 FOLDER = ".hf_kokoro"
 LOCK_SECONDS = 600.0
@@ -67,27 +62,16 @@ class LocalTarget:
         if readonly:
             yield
             return
-        try:
-            make_folders(self._hidden)
-            lock = FileLock(self._hidden / "lock", timeout=self._lock_seconds)
-            lock.acquire()
-        except Timeout:
-            raise LockedError(
-                f"{self.name}: another process has been writing for {self._lock_seconds:g} s; wait or stop it"
-            ) from None
-        except OSError as error:
-            raise TargetError(f"{self.name}: can't be written ({error.strerror}); check the folder's rights") from None
-        try:
+        with locked(self._hidden, self._lock_seconds, self.name, "check the folder's rights"):
             self._recover()
             yield
-        finally:
-            lock.release()
 
     def snapshot(self, series: Series, ours: Ours | None = None, *, readonly: bool = False) -> Snapshot:
         self._refuse_foreign(ours)
         last = self.ledger.last()
         files, local = {}, {}
-        paths, strays = self._data_files(series)
+        listed = self._listed(series)
+        paths = series.ordered(listed)
         for path in paths:
             file = self._file(path)
             known = last.files.get(path) if last else None
@@ -100,10 +84,7 @@ class LocalTarget:
                     "back, or see what the audit says",
                     0,
                 )
-        small = {
-            path: self._file(path).read_bytes() for path in (CARD_PATH, MANIFEST_PATH) if self._file(path).is_file()
-        }
-        return Snapshot(last.id if last else "", files, local, small, strays)
+        return Snapshot(last.id if last else "", files, local, self._card(), series.strays(listed))
 
     def commit(self, base: Snapshot, changes: Iterable[Change], message: str) -> Commit:
         last = self.ledger.last()
@@ -157,8 +138,8 @@ class LocalTarget:
             parent = entry.id
             recorded = {path: info for path, info in entry.files.items() if path in series}
             last = Revision(entry.id, entry.time, AUTHORS[entry.kind], recorded)
-        paths, strays = self._data_files(series)
-        now = {path: FileInfo(self._file(path).stat().st_size) for path in paths}
+        listed = self._listed(series)
+        now = {path: FileInfo(self._file(path).stat().st_size) for path in series.ordered(listed)}
         if {path: info.size for path, info in now.items()} != {p: info.size for p, info in recorded.items()}:
             if last is not None:
                 yield last
@@ -166,7 +147,7 @@ class LocalTarget:
         if last is not None:
             card = self._file(CARD_PATH)
             extra = {CARD_PATH: FileInfo(card.stat().st_size)} if card.is_file() else {}
-            yield replace(last, files={**last.files, **extra}, strays=strays)
+            yield replace(last, files={**last.files, **extra}, strays=series.strays(listed))
 
     def open(self, revision: Revision, path: str) -> BinaryIO:
         file = self._file(path)
@@ -181,21 +162,23 @@ class LocalTarget:
     def _refuse_foreign(self, ours: Ours | None) -> None:
         if ours is None or not self.folder.is_dir():
             return
-        card = self._file(CARD_PATH)
         found = (file for file in self.folder.rglob("*") if file.is_file())
         paths = (file.relative_to(self.folder).as_posix() for file in found)
-        refuse_foreign(self.name, ours, card.read_bytes() if card.is_file() else None, lambda: paths)
+        refuse_foreign(self.name, ours, self._card(), lambda: paths)
 
-    def _data_files(self, series: Series) -> tuple[list[str], Sequence[str]]:
-        """The segments that are there, oldest first, and the strays beside them."""
+    def _card(self) -> bytes | None:
+        card = self._file(CARD_PATH)
+        return card.read_bytes() if card.is_file() else None
+
+    def _listed(self, series: Series) -> list[str]:
+        """The JSON Lines files in the folder of the series."""
         if not self.folder.is_dir():
-            return [], ()
+            return []
         folder = (self.folder / series.path).parent
         found = {file.relative_to(self.folder).as_posix(): file for file in folder.glob("*.jsonl")}
         for path in series.ordered(found):
             self._refuse_folder(path)
-        paths = [path for path, file in found.items() if file.is_file()]
-        return series.ordered(paths), series.strays(paths)
+        return [path for path, file in found.items() if file.is_file()]
 
     def _refuse_folder(self, path: str) -> None:
         if self._file(path).is_dir():

@@ -19,10 +19,9 @@ from pathlib import Path
 from huggingface_hub import constants
 
 from ..core.atomic import delete_temporaries, make_folders, write_atomically
+from ..core.jsonl import CHUNK
 from .errors import HistoryError, OutcomeUnknown
-from .lines import CHUNK
-from .notes import Notes
-from .staging import content_matches, file_matches
+from .files import Notes, content_matches, file_matches
 from .target import FileInfo
 
 Fetch = Callable[[str, int], Iterator[bytes]]

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
-from .card_counts import Declared, declared_configs, matches
+from .card import Declared, declared_configs, matches
 from .errors import ForeignData
 from .target import Ours
 
 _TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".geoparquet", ".gpq", ".arrow", ".lance", ".xml")
 _ARCHIVES = (".zip", ".tar", ".tgz", ".h5", ".hdf5")
-_NO_DATA = ("README.md", "manifest.json", "croissant.json", "dataset_infos.json", "dataset_info.json", "config.json")
+_NO_DATA = ("README.md", "croissant.json", "dataset_infos.json", "dataset_info.json", "config.json")
 """What `datasets` passes over, and what is written beside the data by us."""
 _SHOWN = 3
 

@@ -1,20 +1,21 @@
-"""What an append would change, worked out against one revision without touching it."""
+"""What an append would change, worked out against one revision without touching it, and told for a dry run."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
+from ..core.jsonl import parse_object
 from ..core.series import Series, split_lines
-from .batch import NewRow
-from .card_counts import grown_card
-from .card_stamp import restamped_card
-from .growth import ExtraFiles, Growth
-from .index import index_file
-from .manifest import grown_manifest
-from .target import CARD_PATH, MANIFEST_PATH, Change, Grow, Put, Snapshot
+from .card import grown_card
+from .files import index_file
+from .rows import NewRow
+from .target import CARD_PATH, Change, ExtraFiles, Grow, Growth, Put, Snapshot
+
+_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -54,21 +55,18 @@ def plan_append(
         return Plan([], frozenset(), duplicates, total, {})
     growth = _place(base, series, new, counts, segment_bytes)
     changes: list[Change] = [Grow(path, tail) for path, tail in growth.tails.items()]
-    files = {**_small_files(growth), **(extra(growth) if extra else {})}
+    files = {**_renewed_card(growth), **(extra(growth) if extra else {})}
     changes += [Put(path, content) for path, content in files.items()]
     grown = {path: len(tail) for path, tail in growth.tails.items()}
     return Plan(changes, frozenset(row.id for row in new), duplicates, growth.rows_total, grown, new)
 
 
-def _small_files(growth: Growth) -> dict[str, bytes]:
-    """The card and the manifest, where there are any and they have to change."""
-    small = dict(growth.small)
-    small |= restamped_card(growth)
-    if CARD_PATH in small:
-        small[CARD_PATH] = grown_card(growth, small[CARD_PATH])
-    if MANIFEST_PATH in small:
-        small[MANIFEST_PATH] = grown_manifest(growth, small[MANIFEST_PATH])
-    return {path: content for path, content in small.items() if content != growth.small.get(path)}
+def _renewed_card(growth: Growth) -> dict[str, bytes]:
+    """The card, where there is one and it has to change."""
+    if growth.card is None:
+        return {}
+    card = grown_card(growth, growth.card)
+    return {} if card == growth.card else {CARD_PATH: card}
 
 
 def _place(
@@ -88,7 +86,7 @@ def _place(
         tails[path] = (b"\n" if needs_line_end else b"") + b"".join(lines)
         sizes[path] = sizes.get(path, 0) + len(tails[path])
         rows[path] = rows.get(path, 0) + len(lines)
-    return Growth(series, len(new), sum(rows.values()), tails, sizes, rows, base.local, base.small)
+    return Growth(series, len(new), sum(rows.values()), tails, sizes, rows, base.local, base.card)
 
 
 def _ends_without_newline(file: Path) -> bool:
@@ -97,3 +95,31 @@ def _ends_without_newline(file: Path) -> bool:
             return False
         stream.seek(-1, 2)
         return stream.read(1) != b"\n"
+
+
+def describe_changes(base: Snapshot, changes: Sequence[Change], rows: Sequence[NewRow]) -> list[str]:
+    """Lines for people; rows by id and question, never by their text."""
+    lines: list[str] = []
+    for change in changes:
+        if isinstance(change, Grow):
+            before = base.files[change.path].size if change.path in base.files else 0
+            lines.append(f"{change.path}: {before} -> {before + len(change.tail)} bytes")
+        else:
+            lines += _small_file(base, change)
+    lines += [f"  + row {row.id.hex()[:12]}, question {parse_object(row.line)['question_id']}" for row in rows[:_SHOWN]]
+    if len(rows) > _SHOWN:
+        lines.append(f"  + {len(rows) - _SHOWN} more rows")
+    return lines
+
+
+def _small_file(base: Snapshot, change: Put) -> Iterator[str]:
+    """Size of a file that is written whole; for the card the lines that change."""
+    size = change.content.stat().st_size if isinstance(change.content, Path) else len(change.content)
+    former = base.card if change.path == CARD_PATH else None
+    yield f"{change.path}: {'written' if former is None else f'{len(former)} -> {size} bytes'}"
+    if former is None or isinstance(change.content, Path):
+        return
+    old, new = (text.decode("utf-8", "replace").splitlines() for text in (former, change.content))
+    for line in list(difflib.unified_diff(old, new, lineterm="", n=0))[2:]:
+        if not line.startswith("@@"):
+            yield f"  {line}"

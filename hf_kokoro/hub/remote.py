@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, TypeVar
 
-from filelock import FileLock, Timeout
 from huggingface_hub import CommitOperationAdd, DiscussionWithDetails, GitCommitInfo, GitRefInfo, HfApi
 from huggingface_hub.errors import EntryNotFoundError, RepositoryNotFoundError, RevisionNotFoundError
 from huggingface_hub.hf_api import RepoFile
 
-from ..core.atomic import make_folders
-from ..core.retry import Patience, patiently
 from ..core.series import Series
-from .download import Pinned, PinnedStream
-from .errors import LockedError, TargetError, VerifyError
-from .http import READ_SECONDS, asked, bounded_http
+from .errors import TargetError, VerifyError
+from .files import content_matches, file_matches, locked, write_grown
+from .http import READ_SECONDS, Pinned, PinnedStream, asked, bounded_http
 from .mirror import Mirror, cache_root, folder_name
 from .ours import refuse_foreign
-from .staging import content_matches, file_matches, write_grown
-from .target import CARD_PATH, MANIFEST_PATH, Change, Commit, FileInfo, Grow, Ours, Revision, Snapshot, Traffic
+from .patience import Patience, patiently
+from .target import CARD_PATH, Change, Commit, FileInfo, Grow, Ours, Revision, Snapshot, Traffic
 
 _T = TypeVar("_T")
 _TYPE = "dataset"
@@ -76,38 +73,25 @@ class HubTarget:
     @contextmanager
     def exclusive(self, ours: Ours | None = None, *, readonly: bool = False) -> Iterator[None]:
         """One append at a time for each mirror; other machines are kept apart by the parent commit."""
-        try:
-            make_folders(self._folder)
-            lock = FileLock(self._folder / "lock", timeout=self._lock_seconds)
-            lock.acquire()
-        except Timeout:
-            raise LockedError(
-                f"{self.name}: another process on this machine has been appending for "
-                f"{self._lock_seconds:g} s; wait or stop it"
-            ) from None
-        except OSError as error:
-            raise TargetError(
-                f"{self._folder}: the mirror can't be written ({error.strerror}); set HF_KOKORO_CACHE to another folder"
-            ) from None
-        try:
+        way_out = "it is the mirror; set HF_KOKORO_CACHE to another folder"
+        with locked(self._folder, self._lock_seconds, self.name, way_out):
             self.mirror.clean()
             yield
-        finally:
-            lock.release()
 
     def snapshot(self, series: Series, ours: Ours | None = None, *, readonly: bool = False) -> Snapshot:
         revision = self._head(ours, create=not readonly)
         if revision is None:
             return Snapshot("", {}, {})
-        small = self._small(revision)
-        self._refuse_foreign(ours, revision, small)
-        files, strays = self._data_files(series, revision)
+        card = self._card(revision)
+        self._refuse_foreign(ours, revision, card)
+        listed = self._listed(series, revision)
+        files = {path: listed[path] for path in series.ordered(listed)}
         for path in self.mirror.held():
             if path in series and path not in files:
                 raise self.mirror.removed(path)
         fetch = self._pinned(revision).fetch
         local = {path: self.mirror.prove(path, info, fetch) for path, info in files.items()}
-        return Snapshot(revision, files, local, small, strays)
+        return Snapshot(revision, files, local, card, series.strays(listed))
 
     def commit(self, base: Snapshot, changes: Iterable[Change], message: str) -> Commit:
         staged: dict[str, Path] = {}
@@ -149,25 +133,25 @@ class HubTarget:
         fetch, size = self._pinned(revision.id).fetch, revision.files[path].size
         return io.BufferedReader(PinnedStream(fetch, path, size, self.patience), 1 << 20)
 
-    def _bounded(self) -> AbstractContextManager[None]:
-        return bounded_http(self.traffic, self._read_seconds)
+    def _bounded(self, *, uploads: bool = False) -> AbstractContextManager[None]:
+        return bounded_http(self.traffic, self._read_seconds, uploads=uploads)
 
     def infos(self, paths: Iterable[str], revision: str) -> dict[str, FileInfo]:
         """Size and digest of those files that exist at a revision; nothing is downloaded."""
         return {path: _info(entry) for path, entry in self._paths(list(paths), revision).items()}
 
-    def _ask(self, doing: str, call: Callable[[], _T], *, commits: bool = False) -> _T:
-        with self._bounded():
+    def _ask(self, doing: str, call: Callable[[], _T], *, commits: bool = False, uploads: bool = False) -> _T:
+        with self._bounded(uploads=uploads):
             return asked(f"{self.name}: {doing}", call, commits=commits)
 
     def _pinned(self, revision: str) -> Pinned:
         return Pinned(self.repo_id, revision, token=self._token, endpoint=self._api.endpoint, bounded=self._bounded)
 
     def _revision(self, commit: GitCommitInfo, series: Series) -> Revision:
-        files, strays = self._data_files(series, commit.commit_id)
+        listed = self._listed(series, commit.commit_id)
+        files = {path: listed[path] for path in series.ordered(listed)} | self.infos([CARD_PATH], commit.commit_id)
         time = commit.created_at.isoformat(timespec="seconds")
-        files |= self._small_files(commit.commit_id)
-        return Revision(commit.commit_id, time, ", ".join(commit.authors), files, strays)
+        return Revision(commit.commit_id, time, ", ".join(commit.authors), files, series.strays(listed))
 
     def _head(self, ours: Ours | None, create: bool) -> str | None:
         """Commit of the branch. With `create` a missing repo or branch is made, else it gives None.
@@ -185,7 +169,7 @@ class HubTarget:
                 if self.branch.startswith("refs/"):
                     raise
                 if ours is not None and (main := look(None)):
-                    self._refuse_foreign(ours, main, self._small(main))
+                    self._refuse_foreign(ours, main, self._card(main))
                 if create:
                     self._api.create_branch(self.repo_id, branch=self.branch, repo_type=_TYPE, exist_ok=True)
             except RepositoryNotFoundError as error:
@@ -199,21 +183,21 @@ class HubTarget:
 
         return self._ask("looking up the newest commit", look_or_create)
 
-    def _small(self, revision: str) -> dict[str, bytes]:
-        """The card and the manifest at a commit, where they are there."""
-        fetch = self._pinned(revision).fetch
-        return {path: self.mirror.small(path, info, fetch) for path, info in self._small_files(revision).items()}
+    def _card(self, revision: str) -> bytes | None:
+        """The card at a commit; None if there is none."""
+        info = self.infos([CARD_PATH], revision).get(CARD_PATH)
+        return self.mirror.small(CARD_PATH, info, self._pinned(revision).fetch) if info else None
 
-    def _refuse_foreign(self, ours: Ours | None, revision: str, small: Mapping[str, bytes]) -> None:
+    def _refuse_foreign(self, ours: Ours | None, revision: str, card: bytes | None) -> None:
         def paths() -> list[str]:
             entries = self._api.list_repo_tree(self.repo_id, recursive=True, revision=revision, repo_type=_TYPE)
             return [entry.path for entry in entries if isinstance(entry, RepoFile)]
 
         if ours is not None:
-            refuse_foreign(self.name, ours, small.get(CARD_PATH), lambda: self._ask("listing the files", paths))
+            refuse_foreign(self.name, ours, card, lambda: self._ask("listing the files", paths))
 
-    def _data_files(self, series: Series, revision: str) -> tuple[dict[str, FileInfo], Sequence[str]]:
-        """The segments at a commit, oldest first, and the strays beside them."""
+    def _listed(self, series: Series, revision: str) -> dict[str, FileInfo]:
+        """The files at a commit in the folder of the series."""
         folder = str(PurePosixPath(series.path).parent)
 
         def tree() -> list[RepoFile]:
@@ -225,11 +209,7 @@ class HubTarget:
             except EntryNotFoundError:
                 return []
 
-        found = {entry.path: _info(entry) for entry in self._ask("listing the data files", tree)}
-        return {path: found[path] for path in series.ordered(found)}, series.strays(found)
-
-    def _small_files(self, revision: str) -> dict[str, FileInfo]:
-        return {path: _info(entry) for path, entry in self._paths([CARD_PATH, MANIFEST_PATH], revision).items()}
+        return {entry.path: _info(entry) for entry in self._ask("listing the data files", tree)}
 
     def _paths(self, paths: list[str], revision: str) -> dict[str, RepoFile]:
         def info() -> dict[str, RepoFile]:
@@ -263,7 +243,7 @@ class HubTarget:
             )
             return Commit(done.oid, done.pr_url)
 
-        self._ask("uploading", upload)
+        self._ask("uploading", upload, uploads=True)
         for operation in operations:
             # the client would leave such a file out of the commit with one line in the log
             if getattr(operation, "_should_ignore", False):

@@ -6,15 +6,14 @@ from collections.abc import Callable, Iterable, Iterator
 from os import PathLike
 from pathlib import Path
 
-from ..core.retry import Patience
+from ..core.jsonl import parse_object
 from ..errors import KokoroError, UsageError
 from ..policy.gate import check_kinds
 from .append import AppendReport, append_rows
-from .growth import ExtraFiles
-from .lines import parse_object
+from .patience import Patience
 from .resolve import HubOptions, resolve_target
 from .spool import Spool, SpoolEntry
-from .target import Target
+from .target import ExtraFiles, Target
 
 
 class SendError(KokoroError):

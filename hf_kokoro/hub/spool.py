@@ -18,10 +18,10 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from ..core.atomic import make_folders, sync_folder, write_atomically
+from ..core.jsonl import parse_object
 from ..errors import SourceError, UsageError
 from ..miti.contract import row_id
-from .batch import NewRow
-from .lines import parse_object
+from .rows import NewRow
 
 
 @dataclass

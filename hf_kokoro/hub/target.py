@@ -6,17 +6,16 @@ An append is: look at the target at one revision (`snapshot`), hold exact copies
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Protocol, runtime_checkable
 
-from ..core.retry import Patience
 from ..core.series import Series
+from .patience import Patience
 
 CARD_PATH = "README.md"
-MANIFEST_PATH = "manifest.json"
 
 
 @dataclass(frozen=True)
@@ -33,15 +32,15 @@ class Snapshot:
     """A target at one revision. `revision` is "" while there is nothing.
 
     `files` are the segments of the series that exist; `local` maps them to local copies whose bytes were
-    proven to be the target's; `small` holds the card's and the manifest's bytes; `strays` are files that only look
-    like segments.
+    proven to be the target's; `card` is the card's bytes, None without one.
     """
 
     revision: str
     files: Mapping[str, FileInfo]
     local: Mapping[str, Path]
-    small: Mapping[str, bytes] = field(default_factory=dict)
+    card: bytes | None = None
     strays: Sequence[str] = ()
+    """What lies beside the segments and only looks like one."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ class Grow:
 
 @dataclass(frozen=True)
 class Put:
-    """Write a file (card, manifest, figure) as a whole; a Path is copied, for what is too large to hold."""
+    """Write a file (card, figure) as a whole; a Path is copied, for what is too large to hold."""
 
     path: str
     content: bytes | Path
@@ -113,6 +112,28 @@ class Ours:
     def __contains__(self, path: str) -> bool:
         beside = self.named and path.endswith(".jsonl")
         return path in self.first or path in self.also or beside or (self.series is not None and path in self.series)
+
+
+@dataclass(frozen=True)
+class Growth:
+    """What a commit is about to do, for whoever adds files to it (the card, figures).
+
+    `tails` maps data files to the bytes they gain; `sizes` and `rows` describe every data file as it will be;
+    `local` are the data files as they are now, `card` the card's bytes as they are now (None: there is none).
+    """
+
+    series: Series
+    rows_added: int
+    rows_total: int
+    tails: Mapping[str, bytes]
+    sizes: Mapping[str, int]
+    rows: Mapping[str, int]
+    local: Mapping[str, Path]
+    card: bytes | None
+
+
+ExtraFiles = Callable[[Growth], Mapping[str, bytes]]
+"""Gives more files (path in the target to content) for the same commit; called again after a conflict."""
 
 
 @runtime_checkable

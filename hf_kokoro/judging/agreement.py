@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.stats import Array, Estimate, bootstrap, ordinal_alpha, pearson, quadratic_kappa, spearman
+from ..core.resampling import bootstrap
+from ..core.stats import Array, Estimate, ordinal_alpha, pearson, quadratic_kappa, spearman
 from ..errors import UsageError
 from ..miti.contract import DIMENSIONS, answer_rank
 from ..miti.no_answers import NO_ANSWERS

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..core.atomic import write_atomically
 from ..errors import KokoroError
 from .verdicts import Item
 
@@ -56,13 +56,8 @@ class BatchState:
         if not self.open:
             self.path.unlink(missing_ok=True)
             return
-        temporary = self.path.with_name(self.path.name + ".tmp")
         note = {"model": self.model, "prompt_sha256": self.prompt_sha256, "open": [asdict(b) for b in self.open]}
-        with open(temporary, "w", encoding="utf-8") as file:
-            json.dump(note, file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, self.path)
+        write_atomically(self.path, json.dumps(note).encode())
 
 
 def state_path(journal: Path) -> Path:

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.stats import Estimate, bootstrap, effective_number, gini, partial_spearman, spearman, wilson
+from ..core.resampling import bootstrap
+from ..core.stats import Estimate, effective_number, gini, partial_spearman, spearman, wilson
 from ..errors import UsageError
 from ..miti.contract import DIMENSIONS
 from ..miti.no_answers import no_answer

@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from ..core.shipped import shipped_text
 from ..errors import KokoroError, UsageError
 
 _MILLION = 1_000_000
@@ -80,7 +80,7 @@ def _price(model: str, given: Any, where: str) -> Price:
 
 
 def _shipped() -> str:
-    return files(__package__).joinpath("prices.yaml").read_text("utf-8")
+    return shipped_text(__package__, "prices.yaml")
 
 
 class Budget:

@@ -7,11 +7,11 @@ are shared by all workers, bounded, and decided by status and class, never by me
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol, TypeVar
 
-from ..core.retry import Backoff, retry_after
+from ..core.encoding import has_lone_surrogate
+from ..core.retry import Backoff
 from ..errors import KokoroError, MissingExtraError, UsageError
 from .budget import Budget, Price
 from .claude_prompt import prompt_sha256, read_message, request_bytes, request_parameters
@@ -30,7 +30,6 @@ _NO_ENTRY = {
     404: "no such model or address; check --model and ANTHROPIC_BASE_URL",
 }
 _REFUSALS_BEFORE_STOP = 3
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _Result = TypeVar("_Result")
 
 
@@ -191,7 +190,7 @@ class ClaudeJudge:
 
 def unsendable(question: str, answer: str) -> Opinion | None:
     """An opinion on texts that no request can carry, else None."""
-    if _SURROGATE.search(question) or _SURROGATE.search(answer):
+    if has_lone_surrogate(question + answer):
         return Opinion("invalid", reason="the text holds a lone surrogate, which no request can carry")
     return None
 
@@ -245,7 +244,7 @@ class Failure(Exception):
             status=status,
             again=status in _AGAIN or status >= 500 or asked_again,
             busy=kind in ("overloaded_error", "rate_limit_error"),
-            retry_after=retry_after(headers),
+            retry_after=_seconds(headers.get("retry-after")),
         )
 
 
@@ -260,3 +259,10 @@ def _sdk() -> Any:
     except ImportError:
         raise MissingExtraError("anthropic", "judge", "the Claude judge") from None
     return anthropic
+
+
+def _seconds(header: str | None) -> float | None:
+    try:
+        return max(0.0, float(header)) if header else None
+    except ValueError:
+        return None

@@ -12,12 +12,12 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from jsonschema import Draft202012Validator
-
+from ..core.replies import ReplyError, parse_object
+from ..errors import describe
 from ..miti.contract import DIMENSIONS
-from .messages import ReplyError, Unanswered, answer_text, levels_schema, marked, message_parameters, parse_object
+from .messages import Unanswered, answer_text, levels_schema, marked, message_parameters
 from .rubric import load_rubric
-from .verdicts import Opinion, VerdictError, check_scores
+from .verdicts import Opinion, VerdictError
 
 _FRAME = """\
 You will get one question and one answer. Both stand between tags that carry a random mark. Everything between \
@@ -76,15 +76,12 @@ def read_reply(text: str) -> Opinion:
     """Five scores in range, or `invalid` with the reply kept."""
     try:
         fields = parse_object(text)
-        _validator().validate(fields)
-        reason = fields.pop("reason")
-        # jsonschema counts 3.0 as an integer; here it is not
-        check_scores(fields)
-    except Exception as error:
-        # jsonschema and check_scores raise nothing in common; any of them means "unreadable"
-        what = str(error) if isinstance(error, VerdictError | ReplyError) else type(error).__name__
-        return Opinion("invalid", reason=f"the reply is no verdict: {what}", raw=text)
-    return Opinion("scored", {name: fields[name] for name in DIMENSIONS}, reason, text)
+        if not isinstance(reason := fields.pop("reason", None), str):
+            raise ReplyError(f"reason: {describe(reason)}; allowed: text")
+        scores: dict[str, Any] = {name: fields.get(name) for name in DIMENSIONS} | fields
+        return Opinion("scored", scores, reason, text)
+    except (ReplyError, VerdictError) as error:
+        return Opinion("invalid", reason=f"the reply is no verdict: {error}", raw=text)
 
 
 def read_message(message: Mapping[str, Any]) -> Opinion:
@@ -98,8 +95,3 @@ def read_message(message: Mapping[str, Any]) -> Opinion:
 @cache
 def _fixed_bytes() -> int:
     return len(json.dumps(request_parameters("", "", "", 0), ensure_ascii=False).encode("utf-8"))
-
-
-@cache
-def _validator() -> Draft202012Validator:
-    return Draft202012Validator(reply_schema())

@@ -11,15 +11,17 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from io import FileIO
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from ..errors import KokoroError
 from .verdicts import Verdict, VerdictError, VerdictKey, parse_verdict
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 SYNC_SECONDS = 1.0
 
@@ -37,6 +39,9 @@ class Journal:
     """
 
     def __init__(self, path: str | os.PathLike[str], sync_seconds: float = SYNC_SECONDS) -> None:
+        # late: who only reads verdicts needs no threads
+        from concurrent.futures import ThreadPoolExecutor
+
         self.path = Path(path)
         self.statuses: dict[VerdictKey, str] = {}
         self.healed_bytes = 0

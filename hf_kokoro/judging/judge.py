@@ -8,11 +8,14 @@ yours can add its own. A judge's class is called with what stands behind the col
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import entry_points
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from ..core.suggest import allowed
 from ..errors import UsageError
 from .verdicts import Opinion
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "hf_kokoro.judges"
 
@@ -59,19 +62,24 @@ class AsyncJudge(Protocol):
 
 def judge_names() -> list[str]:
     """Names that `resolve_judge` knows: built-in and installed."""
-    return sorted({*_BUILT_IN, *(entry.name for entry in entry_points(group=GROUP))})
+    return sorted({*_BUILT_IN, *_installed()})
 
 
 def resolve_judge(spec: str, **options: Any) -> Any:
     """Make the judge that `NAME` or `NAME:ARGUMENT` names. Raises UsageError for an unknown name."""
     name, colon, argument = spec.partition(":")
-    found = {entry.name: entry for entry in entry_points(group=GROUP)}
     if name in _BUILT_IN:
         # ours win: a stale installed copy or another package must not take over a documented name
         module, _, attribute = _BUILT_IN[name].partition(":")
         make = getattr(import_module(module), attribute)
-    elif name in found:
-        make = found[name].load()
+    elif entry := _installed().get(name):
+        make = entry.load()
     else:
-        raise UsageError(f"judge {name!r} is not known; allowed: {', '.join(judge_names())}")
+        raise UsageError(f"judge {name!r} is not known; {allowed(name, judge_names())}")
     return make(argument, **options) if colon else make(**options)
+
+
+def _installed() -> dict[str, EntryPoint]:
+    from importlib.metadata import entry_points
+
+    return {entry.name: entry for entry in entry_points(group=GROUP)}

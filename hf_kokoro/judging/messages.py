@@ -6,7 +6,6 @@ its text, and nothing is clamped, rounded or filled in.
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -20,10 +19,6 @@ class Unanswered:
     status: str
     reason: str
     raw: str
-
-
-class ReplyError(ValueError):
-    """A reply's text is no JSON object of the kind that was asked for."""
 
 
 def levels_schema(levels: Mapping[str, Iterable[int]]) -> dict[str, Any]:
@@ -71,27 +66,3 @@ def answer_text(message: Mapping[str, Any]) -> str | Unanswered:
     if stop not in ("end_turn", "stop_sequence"):
         return Unanswered("incomplete", f"the reply ended early ({stop})", text)
     return text
-
-
-def parse_object(text: str) -> dict[str, Any]:
-    """The JSON object of a reply. Raises ReplyError for anything else, doubled keys and NaN included."""
-    try:
-        fields = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
-    except ReplyError:
-        raise
-    except (ValueError, RecursionError) as error:
-        raise ReplyError(type(error).__name__) from None
-    if not isinstance(fields, dict):
-        raise ReplyError(f"a {type(fields).__name__}, no object")
-    return fields
-
-
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields = dict(pairs)
-    if len(fields) != len(pairs):
-        raise ReplyError("a key stands there twice")
-    return fields
-
-
-def _no_constant(name: str) -> Any:
-    raise ReplyError(f"{name} is no number")

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
+from ..core.shipped import shipped_text
 from ..errors import KokoroError
-from ..miti.contract import DIMENSIONS, RUBRIC
+from ..miti.contract import DIMENSIONS, RUBRIC, scores_fault
 
 
 class RubricError(KokoroError):
@@ -71,11 +70,13 @@ class Rubric:
 @cache
 def load_rubric() -> Rubric:
     """The rubric that ships with the package."""
-    return parse_rubric(files(__package__).joinpath("rubric.toml").read_text("utf-8"))
+    return parse_rubric(shipped_text(__package__, "rubric.toml"))
 
 
 def parse_rubric(toml: str) -> Rubric:
     """Read a rubric. Raises RubricError unless every level of every dimension has an anchor."""
+    import tomllib
+
     try:
         data: dict[str, Any] = tomllib.loads(toml)
         dimensions = tuple(
@@ -84,7 +85,7 @@ def parse_rubric(toml: str) -> Rubric:
         )
         examples = tuple(Example(e["question"], e["answer"], e["scores"], e["why"]) for e in data["example"])
         rubric = Rubric(data["version"], data["task"], dimensions, examples)
-    except (tomllib.TOMLDecodeError, KeyError, ValueError, TypeError, AttributeError) as error:
+    except (KeyError, ValueError, TypeError, AttributeError) as error:
         raise RubricError(f"rubric: can't be read ({type(error).__name__}: {error})") from error
     if [dimension.name for dimension in dimensions] != [*DIMENSIONS]:
         raise RubricError(f"rubric: other dimensions or another order; allowed: {', '.join(DIMENSIONS)}")
@@ -92,4 +93,6 @@ def parse_rubric(toml: str) -> Rubric:
         low, high = DIMENSIONS[dimension.name]
         if sorted(dimension.anchors) != [*range(low, high + 1)]:
             raise RubricError(f"rubric {dimension.name}: an anchor for each level from {low} to {high} is needed")
+    if fault := next(filter(None, (scores_fault(example.scores) for example in examples)), None):
+        raise RubricError(f"rubric: an example's {fault}")
     return rubric

@@ -22,6 +22,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..core.suggest import allowed
 from ..errors import UsageError
 from .rule_cues import content_words, cue_file, fold, folded_sentences, load_cues, load_rules
 from .verdicts import Opinion
@@ -40,7 +41,7 @@ class RuleJudge:
         rules = load_rules()
         variants: Mapping[str, Mapping[str, Any]] = rules["variants"]
         if variant and variant not in variants:
-            raise UsageError(f"rule judge: variant {variant!r} is not known; allowed: {', '.join(variants)}")
+            raise UsageError(f"rule judge: variant {variant!r} is not known; {allowed(variant, variants)}")
         self._cues = load_cues()
         self._levels: dict[str, Any] = {**rules["levels"], **variants.get(variant, {})}
         self.judge_model = f"{MODEL}-{variant}" if variant else MODEL

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Iterable, Mapping
 from functools import cache
-from importlib.resources import files
 from typing import Any
+
+from ..core.shipped import shipped_text, shipped_toml
 
 _QUOTES = str.maketrans(
     {"‘": "'", "’": "'", "‛": "'", "ʼ": "'", "`": "'", "´": "'", "“": '"', "”": '"', "—": "-", "–": "-"}
@@ -65,13 +65,13 @@ def _stem(word: str) -> str:
 @cache
 def cue_file() -> str:
     """The text of `rule_cues.toml`."""
-    return files(__package__).joinpath("rule_cues.toml").read_text("utf-8")
+    return shipped_text(__package__, "rule_cues.toml")
 
 
 @cache
 def load_rules() -> Mapping[str, Any]:
     """The parsed cue file."""
-    return tomllib.loads(cue_file())
+    return shipped_toml(__package__, "rule_cues.toml")
 
 
 @cache

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ..errors import FAULTS_SHOWN
 from ..miti.no_answers import NO_ANSWERS, no_answer
-from .concurrent import NOT_SENT, STOPPED, score_concurrently
+from .concurrent import NOT_SENT, STOPPED, ask_concurrently
 from .journal import Journal
 from .judge import AsyncJudge, Judge
-from .verdicts import STATUSES, Item, VerdictKey, make_verdict, unjudged
+from .verdicts import STATUSES, Item, Opinion, VerdictKey, make_verdict, unjudged
 
 
 @dataclass
@@ -119,15 +118,25 @@ def score_items(
     """
     wanted = list(items)
     work = list(missing_items(wanted, judge, journal, retry, repeat))[:limit]
+
+    def keep(item: Item, opinion: Opinion) -> None:
+        journal.append(make_verdict(item, opinion, judge.judge_model, judge.rubric_sha256, repeat))
+
     if isinstance(judge, AsyncJudge):
-        outcome = asyncio.run(score_concurrently(work, judge, journal, repeat, progress))
+        import asyncio
+
+        waiting = judge
+
+        async def ask(item: Item) -> Opinion:
+            return unjudged(item.answer) or await waiting.score(item.question, item.answer)
+
+        outcome = asyncio.run(ask_concurrently(work, judge, ask, keep, progress))
         report = report_on(wanted, judge, journal, outcome.judged, repeat)
         report.stopped = outcome.stopped
         report.unanswered = [(item.question_id, item.answer_sha256[:12], reason) for item, reason in outcome.unanswered]
         return report
     for done, item in enumerate(work, start=1):
-        opinion = unjudged(item.answer) or judge.score(item.question, item.answer)
-        journal.append(make_verdict(item, opinion, judge.judge_model, judge.rubric_sha256, repeat))
+        keep(item, unjudged(item.answer) or judge.score(item.question, item.answer))
         progress(done, len(work))
     return report_on(wanted, judge, journal, len(work), repeat)
 

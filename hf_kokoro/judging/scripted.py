@@ -11,11 +11,11 @@ that is not in this form is a reply that can't be read: it gives `invalid`, with
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ..core.jsonl import parse_object
 from ..errors import UsageError
 from ..miti.contract import DIMENSIONS
 from .verdicts import Opinion, VerdictError, text_sha256
@@ -27,7 +27,7 @@ class ScriptedJudge:
     """Replies from a file (`scripted:FILE`) or from a list of lines; see the module for their form."""
 
     def __init__(self, script: str | Path | Sequence[str]) -> None:
-        lines = _read(script) if isinstance(script, str | Path) else [line for line in script if line.strip()]
+        lines = script_lines(script, "scripted judge")
         self.judge_model = DEFAULT_MODEL
         if lines and "judge_model" in (first := _parse(lines[0])):
             self.judge_model = str(first["judge_model"])
@@ -57,20 +57,21 @@ class ScriptedJudge:
         return _opinion(line)
 
 
-def _read(path: str | Path) -> list[str]:
-    try:
-        text = Path(path).read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"scripted judge: {path} can't be read as UTF-8 text ({type(error).__name__})") from error
-    return [line for line in text.split("\n") if line.strip()]
+def script_lines(script: str | Path | Sequence[str], who: str) -> list[str]:
+    """The replies of a script, a file or its lines. Raises UsageError, in the name of `who`, if it can't be read."""
+    if isinstance(script, str | Path):
+        try:
+            script = Path(script).read_text("utf-8-sig").split("\n")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"{who}: {script} can't be read as UTF-8 text ({type(error).__name__})") from error
+    return [line for line in script if line.strip()]
 
 
 def _parse(line: str) -> dict[str, Any]:
     try:
-        fields = json.loads(line)
-    except (ValueError, RecursionError):
+        return parse_object(line)
+    except ValueError:
         return {}
-    return fields if isinstance(fields, dict) else {}
 
 
 def _opinion(line: str) -> Opinion:

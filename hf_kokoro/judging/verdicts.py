@@ -13,8 +13,9 @@ from datetime import UTC, datetime
 from functools import cache, cached_property
 from typing import Any, NamedTuple, Protocol
 
+from ..core.jsonl import NoObject, parse_object
 from ..errors import KokoroError, describe
-from ..miti.contract import DIMENSIONS, RUBRIC
+from ..miti.contract import DIMENSIONS, RUBRIC, scores_fault
 from ..miti.no_answers import NO_ANSWERS, no_answer, usual_spellings
 
 STATUSES = ("scored", "refused", "incomplete", "invalid", *NO_ANSWERS)
@@ -81,8 +82,8 @@ class Opinion:
             raise VerdictError(f"status {describe(self.status, show=True)}; allowed: {', '.join(STATUSES)}")
         if (self.scores is not None) != (self.status == "scored"):
             raise VerdictError(f"status {self.status!r} with{'' if self.scores else 'out'} scores")
-        if self.scores is not None:
-            check_scores(self.scores)
+        if self.scores is not None and (fault := scores_fault(self.scores)):
+            raise VerdictError(fault)
 
 
 @dataclass(frozen=True)
@@ -153,12 +154,11 @@ def make_verdict(item: Judged, opinion: Opinion, judge_model: str, rubric_sha256
 def parse_verdict(text: str, where: str) -> Verdict:
     """Read one journal line. Raises VerdictError naming `where` and the field."""
     try:
-        fields = json.loads(text)
-    except (ValueError, RecursionError):
-        # a number of thousands of digits is a ValueError, but no JSONDecodeError
+        fields = parse_object(text)
+    except NoObject as error:
+        raise VerdictError(f"{where}: {describe(error.value)}; allowed: one verdict a line") from None
+    except ValueError:
         raise VerdictError(f"{where}: no JSON object; allowed: one verdict a line; is it a journal?") from None
-    if not isinstance(fields, dict):
-        raise VerdictError(f"{where}: {describe(fields)}; allowed: one verdict a line")
     for name in _TEXT_FIELDS:
         if not isinstance(fields.get(name), str):
             raise VerdictError(f"{where} {name}: {describe(fields.get(name))}; allowed: text; is it a journal?")
@@ -196,16 +196,6 @@ _SIGNATURE = (
     "created_at",
 )
 _TEXT_FIELDS = (*_SIGNATURE, "rubric", "status", "reason", "raw")
-
-
-def check_scores(scores: Mapping[str, Any]) -> None:
-    """Raise VerdictError unless there are exactly the five dimensions, each a whole number in its range."""
-    for name in scores.keys() - DIMENSIONS.keys():
-        raise VerdictError(f"{describe(name, show=True)}: not a dimension; allowed: {', '.join(DIMENSIONS)}")
-    for name, (low, high) in DIMENSIONS.items():
-        value = scores.get(name)
-        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-            raise VerdictError(f"{name}: {describe(value)}; allowed: a whole number from {low} to {high}")
 
 
 def text_sha256(text: str) -> str:

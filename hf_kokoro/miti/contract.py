@@ -9,12 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from ..core.encoding import has_lone_surrogate
+from ..core.jsonl import canonical_json
+from ..core.shipped import shipped_text
 from ..errors import Fault, describe
 
 if TYPE_CHECKING:
@@ -32,8 +33,6 @@ NOT_STATED = "not stated"
 """Value of `source_dataset` and `license` where nobody has said where the texts come from. Not for the Hub."""
 HUB_ID = "AgenticCommons/counsel-chat-miti-st-dpo"
 DATA_PATH = "data/pilot.jsonl"
-LINE_LIMIT = 256 << 20
-"""Longest row as a line, in bytes with its end, to append and to read. A thousand answers have about 1 MB."""
 
 DIMENSIONS: dict[str, tuple[int, int]] = {
     "empathy": (1, 5),
@@ -67,8 +66,7 @@ ROW_KEYS = (
 @cache
 def row_schema() -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of one row, as shipped in `miti_st_row.schema.json`."""
-    text = files(__package__).joinpath("miti_st_row.schema.json").read_text("utf-8")
-    schema: dict[str, Any] = json.loads(text)
+    schema: dict[str, Any] = json.loads(shipped_text(__package__, "miti_st_row.schema.json"))
     return schema
 
 
@@ -85,15 +83,21 @@ def answer_rank(answer: Mapping[str, Any]) -> tuple[int, int]:
     return (answer["total"], answer["empathy"])
 
 
+def scores_fault(scores: Mapping[str, Any]) -> str:
+    """What keeps these from being the five dimensions, each a whole number in its range; empty if nothing does."""
+    for name in scores.keys() - DIMENSIONS.keys():
+        return f"{describe(name, show=True)}: not a dimension; allowed: {', '.join(DIMENSIONS)}"
+    for name, (low, high) in DIMENSIONS.items():
+        value = scores.get(name)
+        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+            return f"{name}: {describe(value)}; allowed: a whole number from {low} to {high}"
+    return ""
+
+
 def row_faults(row: Any, where: str) -> list[Fault]:
     """Every fault of one row: JSON Schema first, then (if the shape is right) the cross-field invariants."""
     faults = list(_schema_faults(row, where))
     return faults or list(_invariant_faults(row, where))
-
-
-def canonical_json(row: Mapping[str, Any]) -> str:
-    """One spelling per row: sorted keys, no spaces, characters as they are. The row's identity is its digest."""
-    return json.dumps(row, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def row_id(row: Mapping[str, Any]) -> str:
@@ -148,15 +152,12 @@ def _allowed(error: Any) -> str:
     return phrases.get(error.validator, f"{error.validator}: {value}")
 
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
-
-
 def _text_faults(row: Any, where: str) -> Iterator[Fault]:
     """Strings that UTF-8 can't hold, and numbers such as 3.0 that JSON Schema counts as integers."""
 
     def walk(value: Any, path: str) -> Iterator[Fault]:
         if isinstance(value, str):
-            if _SURROGATE.search(value):
+            if has_lone_surrogate(value):
                 yield Fault(where, path, "text with a lone surrogate", "text that UTF-8 can hold")
         elif isinstance(value, float):
             kind = "an integer" if math.isfinite(value) else "a finite integer"

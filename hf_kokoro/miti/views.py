@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from .contract import ANSWER_KEYS, row_id
@@ -67,17 +67,6 @@ def answer_key(row: Row, answer: Row) -> int:
     """Identity of one verdict on one answer, in this process: a re-sampled question brings the same one again."""
     question = (row["question_id"], row["prompt"], row["judge_model"])
     return hash((question, *(answer[key] for key in ANSWER_KEYS)))
-
-
-def distinct_answers(rows: Iterable[Row]) -> Iterator[tuple[Row, Row]]:
-    """(row, answer) for every verdict on every answer, each the first time that it appears."""
-    seen: set[int] = set()
-    for row in rows:
-        for answer in row["all_answers"]:
-            key = answer_key(row, answer)
-            if key not in seen:
-                seen.add(key)
-                yield row, answer
 
 
 def _text(text: str, role: str, conversational: bool) -> Any:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ..core.suggest import allowed
 from ..errors import UsageError
 
 
@@ -57,7 +58,7 @@ WEIGHTINGS: dict[str, Callable[[Sequence[PairKey]], list[float]]] = {
 def pair_weights(keys: Sequence[PairKey], weighting: str = "uniform") -> list[float]:
     """One weight a key, mean 1. Raises UsageError for an unknown weighting, or one that leaves nothing."""
     if weighting not in WEIGHTINGS:
-        raise UsageError(f"weights {weighting!r} is not known; allowed: {', '.join(WEIGHTINGS)}")
+        raise UsageError(f"weights {weighting!r} is not known; {allowed(weighting, WEIGHTINGS)}")
     return WEIGHTINGS[weighting](keys)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ..core.suggest import allowed
 from ..errors import KokoroError, UsageError
 from ..miti.contract import NOT_STATED, row_id
 from .private_data import KINDS, LINES_SHOWN, PrivacyReport, redact
@@ -29,7 +30,7 @@ def check_kinds(allow: Iterable[str]) -> frozenset[str]:
     """The kinds of private data that may stay. Raises UsageError for an unknown one."""
     kinds = frozenset(allow)
     for kind in sorted(kinds - set(KINDS)):
-        raise UsageError(f"--allow: got {kind!r}; allowed: {', '.join(KINDS)}")
+        raise UsageError(f"--allow: got {kind!r}; {allowed(kind, KINDS)}")
     return kinds
 
 

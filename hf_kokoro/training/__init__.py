@@ -5,8 +5,9 @@ Names are imported on first use: `import hf_kokoro.training` loads no torch.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ..core.lazy import on_first_use
 
 if TYPE_CHECKING:
     from ..tokens.chat_templates import ensure_training_template
@@ -29,7 +30,7 @@ _EXPORTS = {
     "ScoredUnpairedCollator": "collators",
     "TrainReport": "runner",
     "build_tiny_model": "tiny",
-    "ensure_training_template": "chat_templates",
+    "ensure_training_template": "..tokens.chat_templates",
     "load_recipe": "recipe",
     "merge_adapter": "merge",
     "run_recipe": "runner",
@@ -58,7 +59,4 @@ def __dir__() -> list[str]:
     return __all__
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _EXPORTS:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f".{_EXPORTS[name]}", __name__), name)
+__getattr__ = on_first_use(__name__, _EXPORTS)

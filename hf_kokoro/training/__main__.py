@@ -11,8 +11,9 @@ import os
 import sys
 
 from ..errors import KokoroError, UsageError
+from .methods import METHODS
 from .overrides import parse_overrides
-from .recipe import METHODS, load_recipe
+from .recipe import load_recipe
 from .runner import run_recipe
 
 

@@ -20,6 +20,9 @@ COLLATED_KEYS = (*CARRIED_KEYS, "prompt_turns", "length")
 is for samplers that group by it."""
 
 
+FLOAT32_MAX = 3.4028234663852886e38
+
+
 class MaskError(KokoroError):
     """A completion would be cut or lost, so its row can't be trained on."""
 
@@ -100,10 +103,15 @@ def carried_columns(examples: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return columns
 
 
+def is_score(value: Any) -> bool:
+    """A finite number >= 0 in float32, which is what a batch holds."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= FLOAT32_MAX
+
+
 def _score(row: Mapping[str, Any], key: str) -> float:
     # rows of a stream were never looked at before
     value = row[key]
-    if not isinstance(value, int | float) or not 0 <= value < float("inf"):
+    if not is_score(value):
         raise RowError("scores", [Fault(_name(row), key, describe(value), "a finite number >= 0")])
     return float(value)
 

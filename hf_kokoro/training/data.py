@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from ..core.suggest import allowed
 from ..errors import Fault, Faults, RowError, SourceError, UsageError, describe
 from .messages import TEXTS, check_keys
 from .recipe import RecipeSettings
@@ -32,7 +33,7 @@ def pick_splits(loaded: Mapping[str, Any], settings: RecipeSettings, *, typed: b
     train_name, test_name = settings.dataset_train_split, settings.dataset_test_split
     for key, name in (("dataset_train_split", train_name), ("dataset_test_split", test_name)):
         if name is not None and name not in loaded:
-            raise UsageError(f"{key}: got {name!r}; allowed: {', '.join(loaded)}, or null for no test split")
+            raise UsageError(f"{key}: got {name!r}; {allowed(name, loaded, ', or null for no test split')}")
     train = _take(loaded[train_name], settings.max_train_rows)
     test = None if test_name is None else _take(loaded[test_name], settings.max_test_rows)
     for name, rows in ((train_name, train), (test_name, test)):

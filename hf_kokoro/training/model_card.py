@@ -8,6 +8,8 @@ from typing import Any
 
 import yaml
 
+from ..core.places import PREFIX
+from ..miti.contract import NOT_STATED
 from .recipe import Recipe
 
 
@@ -17,7 +19,8 @@ class DataTerms:
 
     title: str
     hub_id: str | None
-    license_id: str
+    license_id: str | None
+    """None: the rows state it themselves."""
     limits: str
 
 
@@ -37,9 +40,9 @@ TERMS = {
         "Crowd-written two-turn dialogues about chronic illness. No public licence is known: do not distribute.",
     ),
     "miti_st_dpo": DataTerms(
-        "counsel-chat MITI-ST DPO",
-        "AgenticCommons/counsel-chat-miti-st-dpo",
-        "mit",
+        "MITI-ST preference rows",
+        None,
+        None,
         "Scores come from one judge, which may reward length and hedging; MITI-ST scores giving information low and "
         "does not check facts; a few prolific therapists dominate.",
     ),
@@ -67,16 +70,16 @@ def render_model_card(
     header: dict[str, Any] = {"library_name": "peft" if report["adapter"] else "transformers"}
     header["base_model"] = report["base_model"]
     header["tags"] = ["hf-kokoro", "trl", settings.method]
-    if terms and terms.hub_id:
-        header["datasets"] = [terms.hub_id]
-    license_id = settings.dataset_license or (terms.license_id if terms else None)
+    if hub_ids := [terms.hub_id] if terms and terms.hub_id else _hub_ids(facts["dataset_origins"]):
+        header["datasets"] = hub_ids
+    license_id = settings.dataset_license or (terms.license_id if terms else None) or _stated_licence(facts)
     if license_id:
         header["license"] = license_id
     parts = [
         "---\n" + yaml.safe_dump(header, sort_keys=False, allow_unicode=True) + "---",
         f"# {recipe.output_dir.name}",
         f"{settings.method.upper()} on {name}, starting from `{report['base_model']}`. {USE}",
-        "## Data\n\n" + _data(dataset, terms, license_id, report, facts["dataset_origins"]),
+        "## Data\n\n" + _data(dataset, terms, license_id, report, facts),
         "## Run\n\n" + _run(report, facts["versions"]),
     ]
     if report["after"]:
@@ -94,17 +97,35 @@ def _data(
     terms: DataTerms | None,
     license_id: str | None,
     report: Mapping[str, Any],
-    origins: Mapping[str, str | None],
+    facts: Mapping[str, Any],
 ) -> str:
+    origins = facts["dataset_origins"].items()
+    stated = [f"{count:,} rows state {source}, licence {licence}" for source, licence, count in _claims(facts)]
     lines = [
         f"- rows: {report['train_rows']:,} for training, {report['test_rows']:,} held out",
         f"- dataset: {dataset}",
-        *(f"- read from: `{place}`" + (f", digest `{digest}`" if digest else "") for place, digest in origins.items()),
-        f"- licence of the data: {license_id or 'not stated in the recipe (dataset_license)'}",
+        *(f"- read from: `{place}`" + (f", digest `{digest}`" if digest else "") for place, digest in origins),
+        *(f"- source of the texts: {claim}" for claim in stated),
+        f"- licence of the data: {license_id or NOT_STATED}",
     ]
     if terms:
         lines.append(f"- limits: {terms.limits}")
     return "\n".join(lines)
+
+
+def _hub_ids(origins: Mapping[str, str | None]) -> list[str]:
+    found = (place.removeprefix(PREFIX).partition("@")[0] for place in origins if place.startswith(PREFIX))
+    return list(dict.fromkeys(found))
+
+
+def _claims(facts: Mapping[str, Any]) -> Sequence[tuple[str, str, int]]:
+    return facts.get("dataset_claims") or ()
+
+
+def _stated_licence(facts: Mapping[str, Any]) -> str | None:
+    """The Hub id of the licence that all rows state, if they all state one."""
+    stated = {licence.lower() for _, licence, _ in _claims(facts)}
+    return stated.pop() if len(stated) == 1 and NOT_STATED not in stated else None
 
 
 def _run(report: Mapping[str, Any], versions: Mapping[str, str]) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import SourceError
+from ..tokens.loading import load_tokenizer
 from .adapters import adapter_base, check_task, load_adapter
 from .quantization import cpu_4bit_loading, guard_cpu_4bit, quantization_config
 from .recipe import TINY, RecipeSettings
@@ -14,22 +15,15 @@ from .recipe import TINY, RecipeSettings
 logger = logging.getLogger(__name__)
 
 
-def load_tokenizer(settings: RecipeSettings, path: str, *, conversational: bool = True) -> Any:
+def prepare_tokenizer(settings: RecipeSettings, path: str, *, conversational: bool = True) -> Any:
     """The tokenizer of the model (or of the adapter), with a pad token and a chat template to train with.
 
     Rows of plain text (not `conversational`) are trained on without any template.
     """
-    from transformers import AutoTokenizer
-
     from ..tokens.chat_templates import ensure_training_template
 
     source = settings.adapter_name_or_path or path
-    if Path(source).is_dir() and not (Path(source) / "tokenizer_config.json").is_file():
-        source = path
-    tokenizer = _from_pretrained(AutoTokenizer, source, revision=settings.model_revision)
-    if tokenizer.pad_token is None:
-        # padding is masked by length everywhere, so the end token of an answer keeps its loss even then
-        tokenizer.pad_token = tokenizer.eos_token
+    tokenizer = load_tokenizer(source, base=path, revision=settings.model_revision or "main")
     # rows are cut into windows and prompts here, so its warning about long texts only alarms
     tokenizer.deprecation_warnings["sequence-length-is-longer-than-the-specified-maximum"] = True
     if settings.chat_template is not None or (

@@ -223,7 +223,7 @@ def _leading(ids: Sequence[int], bos: int | None) -> int:
     return 2 if len(ids) > 1 and ids[1] == bos else 1
 
 
-def check_scores(preflight: Preflight, rows: Any, method: str) -> None:
+def describe_scores(preflight: Preflight, rows: Any, method: str) -> None:
     """Label balance and the sum of weights, where the rows have them and the method has a use for them."""
     if "label" in rows.column_names:
         yes = sum(map(bool, rows["label"]))

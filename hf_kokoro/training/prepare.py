@@ -13,14 +13,14 @@ from .preflight import (
     check_leaks,
     check_pairs,
     check_rows,
-    check_scores,
     check_sft,
+    describe_scores,
     fit_prompts,
     measure_rows,
     row_names,
 )
 from .recipe import RecipeSettings
-from .scored_columns import check_scores as refuse_scores
+from .scored_columns import check_scores
 from .sft_data import tokenize_sft
 
 SIDES = {"dpo": ("chosen", "rejected"), "reward": ("chosen", "rejected"), "kto": ("completion",)}
@@ -43,9 +43,9 @@ def prepare(settings: RecipeSettings, tokenizer: Any, train: Any, test: Any, lim
     test rows those that don't fit are left out and counted in a line of their own.
     """
     if settings.method != "sft":
-        refuse_scores(train, "train")
+        check_scores(train, "train")
         if test is not None:
-            refuse_scores(test, "test")
+            check_scores(test, "test")
     preflight = Preflight()
     make = _sft if settings.method == "sft" else _preference
     made, longest = make(settings, tokenizer, train, limit, preflight)
@@ -58,7 +58,7 @@ def prepare(settings: RecipeSettings, tokenizer: Any, train: Any, test: Any, lim
         if not len(made_test):
             preflight.add("test rows", 0, "fail", "every test row is too long or empty; raise max_length")
         check_leaks(preflight, train, test)
-    check_scores(preflight, train, settings.method)
+    describe_scores(preflight, train, settings.method)
     return Prepared(made, made_test, longest, preflight)
 
 

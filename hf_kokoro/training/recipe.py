@@ -8,7 +8,6 @@ refused with the nearest known name, and all faults of a recipe are reported tog
 from __future__ import annotations
 
 import dataclasses
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,13 +15,13 @@ from typing import Any, Literal
 
 import yaml
 
+from ..core.suggest import allowed, did_you_mean, nearest
 from ..errors import Fault, Faults, InputError, UsageError, describe
+from .methods import METHODS, Method
 from .recipe_values import coerce, field_hints, type_name
 
 RECIPES_DIR = Path(__file__).parent / "recipes"
 ACCELERATE_DIR = Path(__file__).parent / "accelerate"
-METHODS = ("sft", "dpo", "kto", "reward")
-Method = Literal["sft", "dpo", "kto", "reward"]
 SECRETS = ("hub_token", "token")
 """Names of values that no recipe may hold, at the top or inside a mapping."""
 TOKEN_SHAPES = ("hf_", "sk-")
@@ -113,7 +112,7 @@ def accelerate_configs(name: str) -> Path:
     """The file of a launch config that ships with the package (fsdp2, zero3)."""
     found = {path.stem: path for path in sorted(ACCELERATE_DIR.glob("*.yaml"))}
     if name not in found:
-        raise UsageError(f"accelerate config: got {name!r}; allowed: {', '.join(found)}{_near(name, list(found))}")
+        raise UsageError(f"accelerate config: got {name!r}; {allowed(name, found)}")
     return found[name]
 
 
@@ -140,7 +139,7 @@ def load_recipe(
         step = f"run it with: hf-kokoro train {found}"
         faults.add(Fault(source, "method", f"{found!r}", f"{method!r}, the method asked for", step))
     settings_hints = field_hints(RecipeSettings)
-    trainer_hints = field_hints(trainer_config_class(found))
+    trainer_hints = field_hints(METHODS[found].config_class)
     checked: dict[str, Any] = {}
     for key, value in merged.items():
         if secret := _secret(key, value):
@@ -166,31 +165,14 @@ def load_recipe(
     return Recipe(settings, trainer, source)
 
 
-def trainer_config_class(method: str) -> type:
-    """The TRL config dataclass of a method; imports TRL."""
-    if method == "dpo":
-        from .scored_dpo import ScoredDPOConfig
-
-        return ScoredDPOConfig
-    if method == "kto":
-        from .scored_kto import ScoredKTOConfig
-
-        return ScoredKTOConfig
-    import trl
-
-    classes: dict[str, type] = {"sft": trl.SFTConfig, "reward": trl.RewardConfig}
-    return classes[method]
-
-
 def _read(config: str | Path | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     if isinstance(config, Mapping):
         return "recipe", dict(config)
     path = builtin_recipes().get(str(config), Path(config))
     if not path.is_file():
         names = list(builtin_recipes())
-        raise UsageError(
-            f"no recipe {str(config)!r}; give a YAML file or one of: {', '.join(names)}{_near(str(config), names)}"
-        )
+        meant = did_you_mean(str(config), names)
+        raise UsageError(f"no recipe {str(config)!r}; give a YAML file or one of: {', '.join(names)}{meant}")
     try:
         values = yaml.safe_load(path.read_text("utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError) as error:
@@ -202,14 +184,10 @@ def _read(config: str | Path | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     return path.name, {str(key): value for key, value in values.items()}
 
 
-def _near(name: str, known: Sequence[str]) -> str:
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    return f"; did you mean {close[0]!r}?" if close else ""
-
-
 def _unknown_key(source: str, key: str, known: Sequence[str]) -> Fault:
-    close = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
-    step = f"did you mean {close[0]!r}?" if close else "see the recipes that 'hf-kokoro train recipes' lists"
+    # half is enough: `epochs` means num_train_epochs
+    near = nearest(key, known, cutoff=0.5)
+    step = f"did you mean {near!r}?" if near else "see the recipes that 'hf-kokoro train recipes' lists"
     return Fault(
         source,
         describe(key, show=True).strip("'"),

@@ -5,12 +5,15 @@ from __future__ import annotations
 import shutil
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..core.reports import Report
+from ..corpora import BUILDERS, load_dataset
 from ..errors import SourceError, UsageError
 from .adapters import StepZeroCheck, adapter_base
 from .checkpoints import find_checkpoint
@@ -18,28 +21,21 @@ from .data import is_conversational, load_plain, origins, pick_splits, texts_of
 from .distributed import check_processes
 from .former_run import FormerRun, RemoveFormer, replacing
 from .memory import count_parameters
+from .methods import METHODS
 from .model_card import render_model_card
-from .models import base_is_tiny, load_policy, load_tokenizer, lora_config, model_path, trains_adapter
+from .models import base_is_tiny, load_policy, lora_config, model_path, prepare_tokenizer, trains_adapter
 from .plots import plot_metrics
 from .preflight import Preflight
 from .prepare import Prepared, prepare
 from .quiet import quiet_in_pipes
-from .recipe import Recipe, RecipeSettings, trainer_config_class
+from .recipe import Recipe, RecipeSettings
 from .run_folder import MetricsWriter, check_folder, read_metrics, versions, write_recipe, write_run
 from .sizing import size_up
 from .speed import completion_only_scoring
-from .trainers import TRAINERS
-
-DEFAULT_CONFIGS = {
-    "kokorochat": {"sft": "response_generation", "kto": "unpaired"},
-    "emplifai": {"sft": "sft"},
-    "miti_st_dpo": {"dpo": "pairs", "kto": "unpaired", "reward": "pairs"},
-}
-"""Builder of this package to the config that each method trains on, where `dataset_config` is left out."""
 
 
 @dataclass(frozen=True)
-class TrainReport:
+class TrainReport(Report):
     """What a run did. Losses and metrics are the trainer's own; `before` is measured ahead of step 1."""
 
     method: str
@@ -62,7 +58,7 @@ class TrainReport:
     preflight: dict[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        return self.as_dict()
 
 
 def run_recipe(
@@ -98,7 +94,7 @@ def _run(
     _check_resuming(recipe, args, checkpoint)
     with args.main_process_first(desc="preparing data"):
         replaces = former.main and not _goes_on(folder, checkpoint) and _check_folder(settings, folder)
-        typed = datasets is None and settings.dataset_name in DEFAULT_CONFIGS
+        typed = datasets is None and settings.dataset_name in BUILDERS
         train, test = pick_splits(datasets or _load_splits(settings), settings, typed=typed)
         if replaces:
             former.set_aside()
@@ -106,7 +102,7 @@ def _run(
             # a tiny base of another seed or other texts would be taken for this run's
             shutil.rmtree(folder / "tiny-base", ignore_errors=True)
         base = model_path(settings, texts_of(train), folder, args.seed)
-        tokenizer = load_tokenizer(settings, base, conversational=is_conversational(train))
+        tokenizer = prepare_tokenizer(settings, base, conversational=is_conversational(train))
         prepared = prepare(settings, tokenizer, train, test, _limit(recipe, args, base))
     model = load_policy(settings, base)
     size_up(recipe, args, model, prepared, base)
@@ -186,7 +182,7 @@ def trainer_config(recipe: Recipe) -> Any:
     """The method's TRL config: the recipe's arguments over defaults that work on the machine at hand."""
     import torch
 
-    config: Any = trainer_config_class(recipe.settings.method)
+    config: Any = METHODS[recipe.settings.method].config_class
     given = dict(recipe.trainer)
     # a private repository unless the recipe says otherwise: what a model learnt here is people's distress
     values: dict[str, Any] = {
@@ -211,11 +207,10 @@ def trainer_config(recipe: Recipe) -> Any:
 
 
 def _load_splits(settings: RecipeSettings) -> Mapping[str, Any]:
-    defaults = DEFAULT_CONFIGS.get(settings.dataset_name)
-    if defaults is None:
+    builder = BUILDERS.get(settings.dataset_name)
+    if builder is None:
         return load_plain(settings)
-    from ..corpora import load_dataset
-
+    defaults = builder.trained_views()
     options = dict(settings.dataset_options)
     if settings.dataset_revision is not None:
         options["revision"] = settings.dataset_revision
@@ -229,6 +224,16 @@ def _load_splits(settings: RecipeSettings) -> Mapping[str, Any]:
         )
     loaded: Mapping[str, Any] = load_dataset(settings.dataset_name, config, **options)
     return loaded
+
+
+def _claims(settings: RecipeSettings) -> list[tuple[str, str, int]]:
+    """(source_dataset, license, rows) as MITI-ST rows state them; other corpora have one licence, which is known."""
+    if settings.dataset_name != "miti_st_dpo":
+        return []
+    source, revision = settings.dataset_source, settings.dataset_revision
+    rows = load_dataset("miti_st_dpo", "rows", source=source, revision=revision, split="train")
+    stated = Counter(zip(rows["source_dataset"], rows["license"], strict=True))
+    return [(*pair, count) for pair, count in sorted(stated.items())]
 
 
 def _limit(recipe: Recipe, args: Any, base: str) -> int | None:
@@ -250,7 +255,7 @@ def _trainer(recipe: Recipe, args: Any, model: Any, tokenizer: Any, prepared: Pr
     from transformers import PrinterCallback
 
     try:
-        trainer = TRAINERS[recipe.settings.method](
+        trainer = METHODS[recipe.settings.method].trainer_class(
             model=model,
             args=args,
             train_dataset=prepared.train,
@@ -308,6 +313,7 @@ def _write_folder(recipe: Recipe, report: TrainReport, splits: Mapping[str, Any]
     facts = {
         "versions": versions(),
         "dataset_origins": origins(splits["train"]),
+        "dataset_claims": [] if own_rows else _claims(recipe.settings),
         "dataset_fingerprints": {name: rows._fingerprint for name, rows in splits.items() if rows is not None},
     }
     write_recipe(folder, recipe)

@@ -16,11 +16,9 @@ from datasets import Dataset, IterableDataset
 from ..errors import Fault, Faults, RowError, describe
 from ..tokens.turns import turn_offsets
 from .cached_maps import Versioned
-from .collators import COLLATED_KEYS, MaskError, fit_row
+from .collators import COLLATED_KEYS, MaskError, fit_row, is_score
 from .messages import check_keys
 from .trainer_base import TrainerBase
-
-FLOAT32_MAX = 3.4028234663852886e38
 
 
 class CarriesScores(TrainerBase):
@@ -73,11 +71,6 @@ def check_scores(dataset: Any, name: str) -> None:
     if not faults and "weight" in dataset.column_names and sum(dataset["weight"]) == 0:
         faults.add(Fault(name, "weight", "0 in every row", "at least one weight above 0"))
     faults.raise_if_any("scores", RowError)
-
-
-def is_score(value: Any) -> bool:
-    """A finite number >= 0 in float32, which is what a batch holds."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= FLOAT32_MAX
 
 
 def normalise_weights(dataset: Any) -> Any:

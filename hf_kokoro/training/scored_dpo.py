@@ -18,6 +18,7 @@ import torch.nn.functional as F
 from trl import DPOConfig, DPOTrainer
 from trl.trainer.dpo_trainer import DataCollatorForPreference
 
+from ..core.suggest import allowed
 from ..errors import UsageError
 from .collators import CARRIED_KEYS, ScoredPreferenceCollator
 from .scored_columns import CarriesScores, check_scores, normalise_weights
@@ -47,10 +48,12 @@ class ScoredDPOConfig(DPOConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.margin_fn not in MARGIN_FUNCTIONS:
-            raise UsageError(f"margin_fn: got {self.margin_fn!r}; allowed: {', '.join(MARGIN_FUNCTIONS)}")
+            raise UsageError(f"margin_fn: got {self.margin_fn!r}; {allowed(self.margin_fn, MARGIN_FUNCTIONS)}")
         names = [self.loss_type] if isinstance(self.loss_type, str) else list(self.loss_type)
         if not names or not set(names) <= set(LOSS_TYPES):
-            raise UsageError(f"loss_type: got {self.loss_type!r}; allowed: {', '.join(LOSS_TYPES)}, or a list of them")
+            raise UsageError(
+                f"loss_type: got {self.loss_type!r}; {allowed(self.loss_type, LOSS_TYPES, ', or a list of them')}"
+            )
         if not 0 <= self.alpha < float("inf"):
             raise UsageError(f"alpha: got {self.alpha!r}; allowed: a number >= 0 (0 is plain DPO)")
 

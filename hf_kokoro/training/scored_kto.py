@@ -12,6 +12,7 @@ from trl import KTOConfig, KTOTrainer
 from trl.data_utils import unpair_preference_dataset
 from trl.trainer.kto_trainer import DataCollatorForUnpairedPreference
 
+from ..core.suggest import allowed
 from ..errors import UsageError
 from .collators import CARRIED_KEYS, ScoredUnpairedCollator
 from .kto_order import class_weights, order_rows
@@ -37,7 +38,7 @@ class ScoredKTOConfig(KTOConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.loss_type not in LOSS_TYPES:
-            raise UsageError(f"loss_type: got {self.loss_type!r}; allowed: {', '.join(LOSS_TYPES)}")
+            raise UsageError(f"loss_type: got {self.loss_type!r}; {allowed(self.loss_type, LOSS_TYPES)}")
 
 
 class ScoredKTOTrainer(CarriesScores, KTOTrainer):

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..tokens.message_weights import is_unlearnt, learnt_text, unlearnt_completion, unlearnt_tokens
+from ..tokens.pairs import pair_ids
 from ..tokens.turns import cut_prompt, render, turn_offsets
 from ..tokens.windows import Window, cut_windows, fit_roles, template_rules
 from .cached_maps import Versioned
@@ -133,22 +134,19 @@ def completion_tokens(
     Without anything to learn there are no completion ids.
     """
     if isinstance(prompt, str):
-        end = tokenizer.eos_token or ""
-        ids = list(tokenizer(prompt)["input_ids"])
-        whole = list(tokenizer(prompt + completion.removesuffix(end) + end)["input_ids"]) if completion else ids
-        split = _common_prefix(ids, whole)
-        return whole[:split], whole[split:], whole[split:], []
+        if not completion:
+            return list(tokenizer(prompt)["input_ids"]), [], [], []
+        ids, (answer,) = pair_ids(tokenizer, prompt, [completion])
+        return ids, answer, answer, []
     rules = template_rules(tokenizer)
     messages = fit_roles(with_system(prompt, system_prompt), rules)
-    ids = _render_ids(tokenizer, messages, True)
     if not any(learnt_text(turn).strip() for turn in completion):
-        return ids, [], [], []
-    whole = _render_ids(tokenizer, [*messages, *completion], False)
-    split = _common_prefix(ids, whole)
-    turns = turn_offsets(tokenizer, messages) if len(whole) > limit else []
+        return [], [], [], []
+    ids, (answer,) = pair_ids(tokenizer, messages, [completion])
+    turns = turn_offsets(tokenizer, messages) if len(ids) + len(answer) > limit else []
     unlearnt = unlearnt_completion(tokenizer, messages, completion)
-    labels = [IGNORED if at in unlearnt else token for at, token in enumerate(whole)][split:]
-    return whole[:split], whole[split:], labels, turns
+    labels = [IGNORED if at in unlearnt else token for at, token in enumerate(answer, len(ids))]
+    return ids, answer, labels, turns
 
 
 def with_system(messages: Sequence[Mapping[str, Any]], system_prompt: str | None) -> list[Any]:
@@ -156,15 +154,3 @@ def with_system(messages: Sequence[Mapping[str, Any]], system_prompt: str | None
     if system_prompt is None or (messages and messages[0]["role"] == "system"):
         return list(messages)
     return [{"role": "system", "content": system_prompt}, *messages]
-
-
-def _render_ids(tokenizer: Any, messages: Sequence[Mapping[str, Any]], prompt: bool) -> list[int]:
-    encoded = tokenizer.apply_chat_template(
-        list(messages), tokenize=True, return_dict=True, add_generation_prompt=prompt
-    )
-    return list(encoded["input_ids"])
-
-
-def _common_prefix(first: Sequence[int], second: Sequence[int]) -> int:
-    pairs = zip(first, second, strict=False)
-    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(first), len(second)))

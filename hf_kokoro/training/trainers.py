@@ -1,4 +1,4 @@
-"""Method to trainer: ours for preferences, TRL's own for SFT and reward models (with our card)."""
+"""TRL's own trainers for SFT and reward models, with our checks of rows and our card."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from trl import RewardTrainer, SFTTrainer
 
 from .messages import check_keys
 from .scored_columns import check_scores
-from .scored_dpo import ScoredDPOTrainer
-from .scored_kto import ScoredKTOTrainer
 from .trainer_base import TrainerBase
 
 
@@ -29,11 +27,3 @@ class MarginRewardTrainer(TrainerBase, RewardTrainer):
         check_scores(dataset, name)
         dataset = check_keys(dataset, name, weights=False)
         return super()._prepare_dataset(dataset, *args, **kwargs)
-
-
-TRAINERS: dict[str, Any] = {
-    "sft": DialogueSFTTrainer,
-    "dpo": ScoredDPOTrainer,
-    "kto": ScoredKTOTrainer,
-    "reward": MarginRewardTrainer,
-}

@@ -12,9 +12,9 @@ import pytest
 import hf_kokoro as hk
 from hf_kokoro.cards import publish, render_build_card, write_card
 from hf_kokoro.cards.publish import PublishOptions
-from hf_kokoro.cli.growing import card_hook
 from hf_kokoro.corpora.kokorochat.schema import response_generation_features
 from hf_kokoro.miti.contract import DATA_PATH
+from hf_kokoro.workflow.appending import card_hook
 
 Rows = Callable[[int, int], list[dict[str, Any]]]
 SECTION = "## Who uses this\n\nOur clinic, since May.\n\n- first\n- second\n\n```python\nx = 1\n\ny = 2\n```\n"

@@ -24,6 +24,7 @@ from hf_kokoro.cards.front_matter import join_card
 from hf_kokoro.core.series import Series
 from hf_kokoro.errors import UsageError
 from hf_kokoro.hub import LocalTarget
+from hf_kokoro.miti.contract import row_id
 from hf_kokoro.miti.features import ROWS_FEATURES
 from hf_kokoro.policy.licences import LICENCES, SOURCES, check_may_publish, licences_of, looser_than
 
@@ -261,7 +262,7 @@ def test_private_data_stops_the_publishing_by_row_and_kind_and_is_never_quoted(t
     message = str(caught.value)
     assert "email: 1 in 1 row" in message
     assert "phone: 1 in 1 row" in message
-    assert hk.schema.miti_st.row_id(private_rows(rows)[1])[:12] in message
+    assert row_id(private_rows(rows)[1])[:12] in message
     assert "ada@" not in message
     assert "555" not in message
     assert untouched(tmp_path / "there")

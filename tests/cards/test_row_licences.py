@@ -10,10 +10,10 @@ import pytest
 
 import hf_kokoro as hk
 from hf_kokoro.cards import LicenceError, PublishOptions, publish, write_card
-from hf_kokoro.cli.growing import card_hook
 from hf_kokoro.errors import RowError
 from hf_kokoro.miti.contract import DATA_PATH, row_line
 from hf_kokoro.policy.licences import check_may_publish, row_licences
+from hf_kokoro.workflow.appending import card_hook
 
 KOKOROCHAT = "UEC-InabaLab/KokoroChat"
 NO_FIGURES = PublishOptions(figures=False)

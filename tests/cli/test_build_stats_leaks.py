@@ -56,7 +56,7 @@ def test_plain_datasets_reads_a_built_folder_with_the_full_types(
 
 
 def test_a_pairs_folder_is_built_from_rows(tmp_path: Path) -> None:
-    rows = Path(__file__).parent.parent / "builders" / "rows.jsonl"
+    rows = Path(__file__).parent.parent / "corpora" / "rows.jsonl"
     out = tmp_path / "pairs"
     assert run("build", "miti_st_dpo", "--source", rows, "--out", out, "--split-by", "question").exit_code == 0
     loaded = datasets.load_dataset(str(out), cache_dir=str(tmp_path / "plain"))
@@ -161,7 +161,7 @@ def test_measures_equal_a_count_by_hand(tmp_path: Path) -> None:
 def test_emplifai_and_rows_have_figures_too(samples: Path) -> None:
     figures = json.loads(run("stats", "emplifai", "--source", samples / "emplifai.csv", "--json").stdout)
     assert {f["figure"]: f["ours"] for f in figures}["situations"] == 28
-    rows = Path(__file__).parent.parent / "builders" / "rows.jsonl"
+    rows = Path(__file__).parent.parent / "corpora" / "rows.jsonl"
     output = run("stats", "miti_st_dpo", "--source", rows).stdout
     assert "rows" in output
     assert "28" in output
@@ -200,7 +200,7 @@ def test_a_disjoint_split_shares_nobody_of_its_kind(split_by: str, tmp_path: Pat
 
 
 def test_leaks_of_pairs_names_questions_and_therapists() -> None:
-    rows = Path(__file__).parent.parent / "builders" / "rows.jsonl"
+    rows = Path(__file__).parent.parent / "corpora" / "rows.jsonl"
     arguments = ("leaks", "miti_st_dpo", "--config", "pairs", "--source", rows, "--split-by", "question", "--json")
     report = json.loads(run(*arguments).stdout)
     shared = {(s["split"], s["group"]): s["rows"] for s in report["shared"]}

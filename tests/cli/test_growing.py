@@ -23,7 +23,8 @@ from ..judging.judging_support import KEY, ROOT, SAMPLE, Done, run
 
 DATA = "data/pilot.jsonl"
 RULE = ("judge", "--source", SAMPLE, "--judge", "rule", "--journal", "v.jsonl")
-CLEAN = ("judge", "--source", "clean.csv", "--judge", "rule", "--journal", "v.jsonl")
+MINE = ("--source-dataset", "me/mine", "--license", "MIT")
+CLEAN = ("judge", "--source", "clean.csv", "--judge", "rule", "--journal", "v.jsonl", *MINE)
 CLAUDE = ("judge", "--source", SAMPLE, "--judge", "claude", "--journal", "v.jsonl", "--concurrency", 4)
 VERDICTS = 108
 """Answers of the sample (107, and a blank one): 28 questions with three or more."""
@@ -51,12 +52,28 @@ def uneven(number: int, request: Request) -> Reply:
     return scored(empathy=number % 5 + 1)
 
 
-def until(condition: Callable[[], bool], seconds: float = 30.0) -> None:
-    """Wait for a condition, but not for ever."""
-    end = time.monotonic() + seconds
+def until(condition: Callable[[], bool], may_come: Callable[[], bool]) -> None:
+    """Wait for a condition for as long as it may still come; how fast the machine is decides nothing."""
     while not condition():
-        assert time.monotonic() < end, "it did not happen"
+        # the other first: what was done last before an end counts
+        assert may_come() or condition(), "it did not happen"
         time.sleep(0.01)
+
+
+def within(seconds: float) -> Callable[[], bool]:
+    end = time.monotonic() + seconds
+    return lambda: time.monotonic() < end
+
+
+def running(process: subprocess.Popen[str]) -> Callable[[], bool]:
+    """Is the process still at it? The limit is for one that hangs, far beyond what a busy machine needs."""
+    hangs_not = within(600)
+    return lambda: process.poll() is None and hangs_not()
+
+
+def appending() -> bool:
+    """Is an append of this very process under way?"""
+    return any(thread.name == "append" for thread in threading.enumerate())
 
 
 def start(*words: object, cwd: Path) -> subprocess.Popen[str]:
@@ -86,9 +103,9 @@ def on_hub(hub: HubDouble) -> list[str]:
     return hub.store.read(tree[DATA]).decode("utf-8").splitlines() if DATA in tree else []
 
 
-def paired(cwd: Path, journal: str = "v.jsonl") -> list[str]:
+def paired(cwd: Path, *stated: str, journal: str = "v.jsonl") -> list[str]:
     """The rows that `pair` makes of the journal as it is."""
-    done = run("pair", "--journal", journal, "--out", "paired.jsonl", cwd=cwd)
+    done = run("pair", "--journal", journal, "--out", "paired.jsonl", *stated, cwd=cwd)
     assert done.returncode == 0, done.stderr
     return lines(cwd / "paired.jsonl")
 
@@ -143,7 +160,7 @@ def test_a_card_of_the_card_verb_is_renewed_with_every_append(tmp_path: Path) ->
 def test_an_asynchronous_judge_goes_on_while_rows_are_appended(claude: Double, tmp_path: Path) -> None:
     def gated(number: int, request: Request) -> Reply:
         if number == 60:
-            until((tmp_path / "pairs" / DATA).exists)
+            until((tmp_path / "pairs" / DATA).exists, appending)
         return uneven(number, request)
 
     claude.answer = gated
@@ -165,7 +182,7 @@ def test_batches_are_appended_as_each_ends(claude: Double, tmp_path: Path, monke
 def test_ctrl_c_appends_what_is_complete_and_the_next_run_finishes(claude: Double, tmp_path: Path) -> None:
     claude.answer = lambda number, request: uneven(number, request) if number < 40 else Reply(delay=600)
     process = start(*CLAUDE, "--append-to", "./pairs", "--every", 1000, cwd=tmp_path)
-    until(lambda: len(lines(tmp_path / "v.jsonl")) >= 40)
+    until(lambda: len(lines(tmp_path / "v.jsonl")) >= 40, running(process))
     done = interrupted(process)
     assert done.returncode == 130, done.stderr
     some = lines(tmp_path / "pairs" / DATA)
@@ -192,7 +209,7 @@ def test_ctrl_c_in_the_middle_of_a_commit_lets_it_end(hub: HubDouble, tmp_path: 
     assert 0 < len(on_hub(hub)) < 28
     again = run(*CLEAN, "--append-to", "user/pairs", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
-    assert on_hub(hub) == paired(tmp_path)
+    assert on_hub(hub) == paired(tmp_path, *MINE)
 
 
 @pytest.mark.usefixtures("clean")
@@ -202,17 +219,19 @@ def test_a_second_ctrl_c_ends_at_once_and_loses_nothing(hub: HubDouble, tmp_path
     process = start(*CLEAN, "--append-to", "user/pairs", "--every", 30, cwd=tmp_path)
     assert held.arrived.wait(60)
 
-    def ended() -> bool:
-        process.send_signal(signal.SIGINT)
-        return process.poll() is not None
+    still = running(process)
 
-    until(ended, 10)
+    def interrupted_again() -> bool:
+        process.send_signal(signal.SIGINT)
+        return still()
+
+    until(lambda: process.poll() is not None, interrupted_again)
     process.communicate()
     assert on_hub(hub) == []
     held.event.set()
     again = run(*CLEAN, "--append-to", "user/pairs", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
-    assert sorted(on_hub(hub)) == sorted(paired(tmp_path))
+    assert sorted(on_hub(hub)) == sorted(paired(tmp_path, *MINE))
 
 
 @pytest.mark.usefixtures("clean")
@@ -221,7 +240,7 @@ def test_an_append_that_fails_is_said_once_and_the_next_one_sends_its_rows(hub: 
     done = run(*CLEAN, "--append-to", "user/pairs", "--every", 20, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("appending failed, the next append tries again") == 1
-    assert on_hub(hub) == paired(tmp_path)
+    assert on_hub(hub) == paired(tmp_path, *MINE)
 
 
 @pytest.mark.usefixtures("clean")
@@ -237,7 +256,7 @@ def test_a_hub_that_stays_away_fails_the_command_but_not_the_scoring(hub: HubDou
     hub.faults.stop()
     again = run(*CLEAN, "--append-to", "user/pairs", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
-    assert sorted(on_hub(hub)) == sorted(paired(tmp_path))
+    assert sorted(on_hub(hub)) == sorted(paired(tmp_path, *MINE))
 
 
 def test_a_journal_is_followed_while_another_process_writes_it(claude: Double, tmp_path: Path) -> None:
@@ -245,7 +264,7 @@ def test_a_journal_is_followed_while_another_process_writes_it(claude: Double, t
 
     def gated(number: int, request: Request) -> Reply:
         if number == 60:
-            until(file.exists)
+            until(file.exists, within(30))
         return uneven(number, request)
 
     claude.answer = gated
@@ -268,7 +287,7 @@ def test_a_journal_that_rests_is_appended_though_fewer_verdicts_are_new(tmp_path
     rows = paired(tmp_path)
     follow = ("append", "--watch", "v.jsonl", "--to", "./pairs", "--every", 1000, "--poll-seconds", 0.01)
     process = start(*follow, cwd=tmp_path)
-    until(lambda: lines(tmp_path / "pairs" / DATA) == rows)
+    until(lambda: lines(tmp_path / "pairs" / DATA) == rows, running(process))
     done = interrupted(process)
     assert (done.returncode, done.stderr, revisions(tmp_path / "pairs")) == (0, "", 1)
 

@@ -14,6 +14,7 @@ from ..hub.double import HubDouble
 from ..judging.judging_support import run
 
 DATA = "data/pilot.jsonl"
+MINE = ("--source-dataset", "me/mine", "--license", "MIT")
 MARK = "Write to ada@example.org."
 
 
@@ -40,7 +41,7 @@ def on_hub(hub: HubDouble) -> list[str]:
 def test_judging_goes_on_and_the_next_run_with_a_choice_appends(
     hub: HubDouble, tmp_path: Path, judged: tuple[object, ...]
 ) -> None:
-    done = run(*judged, "--append-to", "user/pairs", "--every", 20, cwd=tmp_path)
+    done = run(*judged, "--append-to", "user/pairs", "--every", 20, *MINE, cwd=tmp_path)
     assert done.returncode == 1
     assert (
         done.stderr.count("appending stopped, the journal is not affected: nothing was sent: texts may point to people")
@@ -52,7 +53,7 @@ def test_judging_goes_on_and_the_next_run_with_a_choice_appends(
     assert "ada@" not in done.stdout + done.stderr
     assert (tmp_path / "v.jsonl").read_text("utf-8").count("\n") == 108
     rows = len(on_hub(hub))
-    again = run(*judged, "--append-to", "user/pairs", "--redact", "--json", cwd=tmp_path)
+    again = run(*judged, "--append-to", "user/pairs", "--redact", "--json", *MINE, cwd=tmp_path)
     assert again.returncode == 0, again.stderr
     assert json.loads(again.stdout)["append"]["added"] + rows == len(on_hub(hub)) == 28
     assert not any(b"ada@" in blob.read_bytes() for blob in hub.store.folder.iterdir())
@@ -62,11 +63,12 @@ def test_a_watched_journal_is_stopped_and_allowed_alike(
     hub: HubDouble, tmp_path: Path, judged: tuple[object, ...]
 ) -> None:
     assert run(*judged, cwd=tmp_path).returncode == 0
-    follow = ("append", "--watch", "v.jsonl", "--to", "user/pairs", "--once")
+    follow = ("append", "--watch", "v.jsonl", "--to", "user/pairs", "--once", *MINE)
     stopped = run(*follow, cwd=tmp_path)
     assert stopped.returncode == 1
     assert "email: 1 in 1 row" in stopped.stderr
-    assert hub.seen == []
+    assert not any("/commit/" in seen.path or "preupload" in seen.path for seen in hub.seen)
+    assert on_hub(hub) == []
     allowed = run(*follow, "--allow", "email", cwd=tmp_path)
     assert allowed.returncode == 0, allowed.stderr
     assert len(on_hub(hub)) == 28
@@ -106,3 +108,17 @@ def test_rows_that_state_no_source_stay_here_and_the_advice_works(
     sent = run("append", "rows.jsonl", "--to", "user/pairs", "--redact", cwd=tmp_path)
     assert sent.returncode == 0, sent.stderr
     assert len(on_hub(hub)) == 28
+
+
+def test_rows_that_state_no_source_are_refused_before_anything_is_judged_for_the_hub(
+    hub: HubDouble, tmp_path: Path, judged: tuple[object, ...]
+) -> None:
+    done = run(*judged, "--append-to", "user/pairs", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "nothing was done" in done.stderr
+    assert "--source-dataset NAME --license MIT" in done.stderr
+    assert not (tmp_path / "v.jsonl").exists()
+    run(*judged, cwd=tmp_path)
+    watched = run("append", "--watch", "v.jsonl", "--to", "user/pairs", "--once", cwd=tmp_path)
+    assert (watched.returncode, "nothing was done" in watched.stderr) == (1, True)
+    assert DATA not in hub.repo().head().tree

@@ -165,7 +165,10 @@ def test_an_archive_without_members_says_that_nothing_was_found(tmp_path: Path) 
     with tarfile.open(tmp_path / "none.tar", "w"):
         pass
     for name in ("none.zip", "none.tar"):
-        with pytest.raises(SourceError, match=r"no dialogue file found .*expected files named <evaluation_id>\.json"):
+        with pytest.raises(
+            SourceError,
+            match=r"not one row; .* named <evaluation_id>\.json; found an archive without",
+        ):
             hk.load_dataset("kokorochat", "dialogues", source=tmp_path / name)
 
 
@@ -180,7 +183,10 @@ def test_other_files_in_the_folder_are_left_alone(folder: Path) -> None:
 @pytest.mark.parametrize("language", ["ja", "en"])
 def test_a_folder_without_dialogues_says_what_was_expected(language: str, tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("nothing here")
-    with pytest.raises(SourceError, match=f"language='{language}'; expected files named"):
+    with pytest.raises(
+        SourceError,
+        match=f"not one row; .* language='{language}'.* named .*; found one file, README",
+    ):
         hk.load_dataset("kokorochat", "dialogues", source=tmp_path, language=language)
 
 

@@ -9,7 +9,16 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from hf_kokoro.core.resampling import bootstrap_sums, interval, paired_difference
+from hf_kokoro.core.resampling import (
+    bootstrap,
+    bootstrap_sums,
+    interval,
+    paired_difference,
+    weighted_correlations,
+)
+from hf_kokoro.core.stats import Estimate, pearson
+
+CHANCE = np.random.default_rng(3)
 
 
 def mean_of(sums: Any) -> dict[str, float]:
@@ -73,3 +82,38 @@ def test_draws_follow_pcg64_as_it_is_specified() -> None:
             total += int(groups[(raw >> 32) * len(groups) >> 32])
         expected.append(float(total))
     assert bootstrap_sums(groups.reshape(10, 1), 3, 42).ravel().tolist() == expected
+
+
+def test_the_bootstrap_is_seeded_brackets_the_value_and_draws_whole_groups() -> None:
+    first = np.arange(60.0)
+    second = first + CHANCE.normal(0, 15, 60)
+    alone = bootstrap(pearson, first, second, list(range(60)))
+    again = bootstrap(pearson, first, second, list(range(60)))
+    assert alone == again
+    assert alone.low is not None
+    assert alone.high is not None
+    assert alone.value is not None
+    assert alone.low < alone.value < alone.high
+    # sixty copies of each of three answers are three answers, not a hundred and eighty
+    few = np.repeat([1.0, 2.0, 4.0], 60), np.repeat([1.0, 4.0, 2.0], 60)
+    wide = bootstrap(pearson, *few, list(np.repeat(["a", "b", "c"], 60)))
+    assert wide.low is not None
+    assert wide.high is not None
+    assert wide.high - wide.low > 1
+
+
+def test_a_weighted_correlation_is_that_of_the_items_written_out_so_often() -> None:
+    first, second = CHANCE.integers(1, 6, 40).astype(float), CHANCE.integers(1, 30, 40).astype(float)
+    weights = CHANCE.integers(0, 4, (5, 40))
+    plain = weighted_correlations(first, second, weights.astype(float), ranked=False)
+    ranked = weighted_correlations(first, second, weights.astype(float), ranked=True)
+    for row, weight in enumerate(weights):
+        a, b = np.repeat(first, weight), np.repeat(second, weight)
+        assert plain[row] == pytest.approx(scipy.stats.pearsonr(a, b)[0])
+        assert ranked[row] == pytest.approx(scipy.stats.spearmanr(a, b)[0])
+
+
+def test_a_single_group_has_a_value_and_no_interval() -> None:
+    found = bootstrap(pearson, np.arange(5.0), np.arange(5.0), ["q"] * 5)
+    assert (found.value, found.low) == (pytest.approx(1), None)
+    assert str(Estimate(None)) == "-"

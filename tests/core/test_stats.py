@@ -70,6 +70,17 @@ def test_a_constant_side_or_two_items_have_no_correlation() -> None:
     assert ours.partial_spearman(np.arange(9.0), CHANCE.random(9), np.arange(9.0)) is None
 
 
+def test_a_matrix_of_rank_correlations_has_scipys_values_and_nan_where_there_is_none() -> None:
+    table = CHANCE.integers(0, 6, (80, 4)).astype(float)
+    table[:, 2] = 3
+    found = ours.spearman_matrix(table)
+    varied = [0, 1, 3]
+    assert found[np.ix_(varied, varied)] == pytest.approx(stats.spearmanr(table[:, varied])[0])
+    assert np.isnan(found[2]).all()
+    assert np.isnan(found[:, 2]).all()
+    assert np.isnan(ours.spearman_matrix(table[:2])).all()
+
+
 def test_partial_correlation_is_that_of_the_residuals_of_the_ranks() -> None:
     control = CHANCE.random(120)
     first, second = control + CHANCE.random(120), control + CHANCE.random(120)
@@ -77,41 +88,6 @@ def test_partial_correlation_is_that_of_the_residuals_of_the_ranks() -> None:
     left = a - np.polyval(np.polyfit(c, a, 1), c)
     right = b - np.polyval(np.polyfit(c, b, 1), c)
     assert ours.partial_spearman(first, second, control) == pytest.approx(stats.pearsonr(left, right)[0])
-
-
-def test_the_bootstrap_is_seeded_brackets_the_value_and_draws_whole_groups() -> None:
-    first = np.arange(60.0)
-    second = first + CHANCE.normal(0, 15, 60)
-    alone = ours.bootstrap(ours.pearson, first, second, list(range(60)))
-    again = ours.bootstrap(ours.pearson, first, second, list(range(60)))
-    assert alone == again
-    assert alone.low is not None
-    assert alone.high is not None
-    assert alone.value is not None
-    assert alone.low < alone.value < alone.high
-    # sixty copies of each of three answers are three answers, not a hundred and eighty
-    few = np.repeat([1.0, 2.0, 4.0], 60), np.repeat([1.0, 4.0, 2.0], 60)
-    wide = ours.bootstrap(ours.pearson, *few, list(np.repeat(["a", "b", "c"], 60)))
-    assert wide.low is not None
-    assert wide.high is not None
-    assert wide.high - wide.low > 1
-
-
-def test_a_weighted_correlation_is_that_of_the_items_written_out_so_often() -> None:
-    first, second = CHANCE.integers(1, 6, 40).astype(float), CHANCE.integers(1, 30, 40).astype(float)
-    weights = CHANCE.integers(0, 4, (5, 40))
-    plain = ours.weighted_correlations(first, second, weights.astype(float), ranked=False)
-    ranked = ours.weighted_correlations(first, second, weights.astype(float), ranked=True)
-    for row, weight in enumerate(weights):
-        a, b = np.repeat(first, weight), np.repeat(second, weight)
-        assert plain[row] == pytest.approx(stats.pearsonr(a, b)[0])
-        assert ranked[row] == pytest.approx(stats.spearmanr(a, b)[0])
-
-
-def test_a_single_group_has_a_value_and_no_interval() -> None:
-    found = ours.bootstrap(ours.pearson, np.arange(5.0), np.arange(5.0), ["q"] * 5)
-    assert (found.value, found.low) == (pytest.approx(1), None)
-    assert str(ours.Estimate(None)) == "-"
 
 
 def test_wilson_equals_the_published_interval() -> None:
@@ -122,6 +98,16 @@ def test_wilson_equals_the_published_interval() -> None:
     none = ours.wilson(0, 20)
     assert (none.low, none.high) == (pytest.approx(0, abs=1e-12), pytest.approx(0.1611, abs=5e-5))
     assert ours.wilson(0, 0).value is None
+
+
+def test_icc_is_none_for_one_item_one_rater_or_equal_ratings() -> None:
+    assert ours.icc_2k(np.ones((1, 3))) is None
+    assert ours.icc_2k(np.arange(3.0).reshape(3, 1)) is None
+    assert ours.icc_2k(np.ones((3, 3))) is None
+
+
+def test_every_interval_is_of_the_same_level() -> None:
+    assert (ours.LEVEL + 2 * ours.TAIL, stats.norm.ppf(1 - ours.TAIL)) == (1, pytest.approx(ours.Z, abs=1e-12))
 
 
 def test_concentration_by_hand() -> None:

@@ -16,7 +16,7 @@ import pytest
 import hf_kokoro as hk
 from hf_kokoro.core.archives import open_source
 from hf_kokoro.corpora import fingerprint
-from hf_kokoro.corpora.kokorochat.builder import KokoroChat
+from hf_kokoro.corpora.kokorochat.kokorochat import KokoroChat
 from hf_kokoro.corpora.load import get_builder
 
 from .documents import changed, document, write
@@ -136,3 +136,11 @@ def test_a_dialogue_that_changes_between_two_loads_in_one_process_is_reloaded(tm
     write(folder, changed(document(1), "dialogue.0.utterance", "別の発言です。"))
     loaded = hk.load_dataset("kokorochat", "dialogues", source=folder, split="train")
     assert loaded[0]["utterances"][0]["text"] == "別の発言です。"
+
+
+@pytest.mark.parametrize("name", list(hk.BUILDERS))
+def test_a_builder_and_its_cache_folder_have_the_datasets_name(name: str) -> None:
+    from datasets.naming import camelcase_to_snakecase
+
+    # datasets 5.2 takes the last part of the module's name
+    assert camelcase_to_snakecase(hk.BUILDERS[name].__module__.split(".")[-1]) == name

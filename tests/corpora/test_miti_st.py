@@ -86,6 +86,19 @@ def test_segments_are_read_in_the_order_in_which_they_grew(tmp_path: Path) -> No
     ]
 
 
+def test_segments_past_99999_come_last_and_what_only_looks_like_one_is_left_out() -> None:
+    segments = ["pilot.jsonl", "pilot-00001.jsonl", "pilot-99999.jsonl", "pilot-100000.jsonl"]
+    strays = ["pilot2.jsonl", "pilot-backup.jsonl", "pilot-0001.jsonl", "pilot-000001.jsonl"]
+    for folder in ("data/", ""):
+        there = [f"{folder}{name}" for name in sorted([*segments, *strays])]
+        assert row_files(there) == [f"{folder}{name}" for name in segments]
+
+
+def test_other_files_are_read_in_the_order_they_grew_each_with_its_segments() -> None:
+    grown = ["a.jsonl", "a-00001.jsonl", "a-99999.jsonl", "a-100000.jsonl", "a-x.jsonl", "b-00001.jsonl"]
+    assert row_files([*sorted(grown), ".hidden.jsonl", "b.txt"]) == grown
+
+
 def test_an_archive_of_a_published_folder_reads_like_the_folder(tmp_path: Path) -> None:
     save(tmp_path / "repo" / "data" / "pilot.jsonl", *ROWS)
     with zipfile.ZipFile(tmp_path / "repo.zip", "w") as archive:

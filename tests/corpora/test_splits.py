@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hf_kokoro.corpora.kokorochat.splits import SplitRule
+from hf_kokoro.corpora.kokorochat.splits import RESPONSE, SCORES, SplitRule
 from hf_kokoro.corpora.splits import Fractions, connected_groups, systematic_split, unit_hash
 
 
@@ -77,13 +77,13 @@ def test_ten_situations_a_label_give_each_label_one_test_and_one_validation_situ
     ],
 )
 def test_the_papers_pools_are_cut_by_score(pool: str, score: int, expected: set[str | None]) -> None:
-    rule = SplitRule("response_generation", pool)
+    rule = SplitRule(RESPONSE, pool)
     assert {rule.split_of(dialogue(number, score)) for number in range(200)} == expected
 
 
 def test_the_score_prediction_test_set_is_the_same_for_every_seed() -> None:
     def split(seed: int) -> dict[int, str | None]:
-        return {n: SplitRule("score_prediction", seed=seed).split_of(dialogue(n)) for n in range(3000)}
+        return {n: SplitRule(SCORES, seed=seed).split_of(dialogue(n)) for n in range(3000)}
 
     one, two = split(1), split(2)
     assert {n for n, s in one.items() if s == "test"} == {n for n, s in two.items() if s == "test"}
@@ -95,7 +95,7 @@ def test_the_score_prediction_test_set_is_the_same_for_every_seed() -> None:
 
 @pytest.mark.parametrize("split_by", ["counselor", "client", "person"])
 def test_group_splits_share_nobody(split_by: str) -> None:
-    rule = SplitRule("score_prediction", split_by=split_by)
+    rule = SplitRule(SCORES, split_by=split_by)
     people: dict[str, set[int]] = {}
     dropped = 0
     for number in range(4000):

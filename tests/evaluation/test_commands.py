@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 
 from hf_kokoro.corpora.kokorochat.schema import ITEM_NAMES
-from hf_kokoro.errors import InputError, UsageError
+from hf_kokoro.errors import InputError, SourceError, UsageError
 from hf_kokoro.evaluation.dialogue_rubric import METRICS
 from hf_kokoro.evaluation.generation import count_system, generation_report
 from hf_kokoro.evaluation.predictions import Prediction
@@ -249,13 +250,41 @@ def test_a_claude_judge_refuses_predictions_of_unknown_origin(invoke: Invoke, wr
     assert "--writer" in str(result.exception)
 
 
-def test_pairwise_preferences_are_counted_by_majority(invoke: Invoke, tmp_path: Path) -> None:
-    path = tmp_path / "votes.csv"
-    path.write_text("item,rater,verdict\n1,a,win\n1,b,win\n1,c,lose\n2,a,win\n2,b,lose\n", "utf-8")
+@pytest.mark.parametrize(
+    ("name", "delimiter", "encoding"),
+    [("votes.csv", ",", "utf-8-sig"), ("votes.csv", ";", "cp932"), ("votes.tsv", "\t", "utf-16")],
+)
+def test_pairwise_preferences_of_any_table_are_counted_by_majority(
+    name: str, delimiter: str, encoding: str, invoke: Invoke, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    text = "item,rater,verdict\n1,評価者,win\n1,b,win\n1,c,lose\n\n2,a,win\n2,b,lose\n"
+    path.write_text(text.replace(",", delimiter), encoding)
     result = invoke("evaluate", "agreement", "--preferences", path, "--json")
     assert json.loads(result.stdout)["pairwise"] == {
         "items": 2, "win": 1, "lose": 0, "tie": 1, "judges_per_item": 2.5,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"who,verdict\na,win\n", r"columns \['who', 'verdict'\]; needed: item, rater"),
+        (b"item,rater,verdict\n1,a\n", r"votes\.csv row 2: got 2 cells; allowed: 3, as in the header"),
+        (b'item,rater,verdict\n1,a,"win\n', "CSV that breaks off"),
+        (b"item,rater,verdict\n1,\xff,win\n", r"votes\.csv line 2 \(byte 21\): got byte 0xff"),
+        (None, r"votes\.csv: can't be read"),
+    ],
+)
+def test_a_file_that_is_no_table_of_ratings_is_one_clear_error(
+    content: bytes | None, says: str, invoke: Invoke, tmp_path: Path
+) -> None:
+    path = tmp_path / "votes.csv"
+    if content is not None:
+        path.write_bytes(content)
+    result = invoke("evaluate", "agreement", "--preferences", path)
+    assert isinstance(result.exception, SourceError | InputError)
+    assert re.search(says, str(result.exception))
 
 
 def test_preference_without_a_policy_measures_the_baselines_and_a_reward_model(
@@ -263,7 +292,7 @@ def test_preference_without_a_policy_measures_the_baselines_and_a_reward_model(
 ) -> None:
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-    rows = Path(__file__).parent.parent / "builders" / "rows.jsonl"
+    rows = Path(__file__).parent.parent / "corpora" / "rows.jsonl"
     AutoModelForSequenceClassification.from_pretrained(tiny_lm, num_labels=1).save_pretrained(tmp_path / "rm")
     AutoTokenizer.from_pretrained(tiny_lm).save_pretrained(tmp_path / "rm")
     words = ("--source", rows, "--split", "train", "--limit", 4, "--reward-model", tmp_path / "rm")

@@ -11,7 +11,8 @@ import pytest
 
 from hf_kokoro.errors import SourceError, UsageError
 from hf_kokoro.evaluation.generate import GenerationSettings, PromptRow, generate_predictions, next_turn_rows
-from hf_kokoro.evaluation.models import load_causal_lm, load_tokenizer
+from hf_kokoro.evaluation.models import load_causal_lm
+from hf_kokoro.tokens.loading import load_tokenizer
 from hf_kokoro.tokens.prompts import prompt_window
 from hf_kokoro.training.tiny import build_tiny_model
 
@@ -36,7 +37,7 @@ def lines(folder: Path) -> list[dict[str, Any]]:
 
 def test_batched_left_padded_texts_equal_greedy_decoding_one_by_one(tiny_lm: Path, tmp_path: Path) -> None:
     generate_predictions(ROWS, tmp_path, settings(tiny_lm), batch_size=3)
-    model, tokenizer = load_causal_lm(tiny_lm), load_tokenizer(tiny_lm)
+    model, tokenizer = load_causal_lm(tiny_lm), load_tokenizer(tiny_lm, padding_side="left")
     for row, found in zip(ROWS, lines(tmp_path), strict=True):
         ids = tokenizer.apply_chat_template(
             row.prompt, add_generation_prompt=True, return_tensors="pt", return_dict=True
@@ -94,7 +95,7 @@ def test_a_model_that_is_not_there_is_an_error_with_its_name(tmp_path: Path) -> 
 
 
 def test_a_history_is_cut_where_a_turn_starts_and_the_system_message_stays(tiny_lm: Path) -> None:
-    tokenizer = load_tokenizer(tiny_lm)
+    tokenizer = load_tokenizer(tiny_lm, padding_side="left")
     system = [{"role": "system", "content": "あなたは相談員です。"}]
     turns = chat("一", "二", "三", "四", "五")
 
@@ -119,7 +120,7 @@ def test_a_prompt_whose_last_turn_does_not_fit_gets_no_text_and_is_counted(tiny_
 
 
 def test_a_template_that_wants_the_user_first_loses_only_the_opening_turn(tiny_lm: Path) -> None:
-    tokenizer = load_tokenizer(tiny_lm)
+    tokenizer = load_tokenizer(tiny_lm, padding_side="left")
     tokenizer.chat_template = (
         "{% if messages[0].role == 'assistant' %}{{ raise_exception('user first') }}{% endif %}"
         "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}{% if add_generation_prompt %}<a>{% endif %}"
@@ -131,7 +132,7 @@ def test_a_template_that_wants_the_user_first_loses_only_the_opening_turn(tiny_l
 
 
 def test_a_plain_string_is_a_prompt_without_turns(tiny_lm: Path) -> None:
-    tokenizer = load_tokenizer(tiny_lm)
+    tokenizer = load_tokenizer(tiny_lm, padding_side="left")
     ids = list(tokenizer("眠れません。")["input_ids"])
     assert prompt_window(tokenizer, "眠れません。", None) == (ids, 0)
     assert prompt_window(tokenizer, "眠れません。", len(ids) - 1) == (None, 0)

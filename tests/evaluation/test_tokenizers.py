@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hf_kokoro.errors import UsageError
-from hf_kokoro.evaluation.tokenizers import load_tokenizer
+from hf_kokoro.evaluation.tokenizers import text_tokenizer
 
 
 def test_mecab_finds_words_and_the_report_names_it_and_its_dictionary() -> None:
-    tokenizer = load_tokenizer("mecab")
+    tokenizer = text_tokenizer("mecab")
     assert tokenizer.tokenize("昨日は、あまり眠れませんでした。") == [
         "昨日", "は", "、", "あまり", "眠れ", "ませ", "ん", "でし", "た", "。",
     ]  # fmt: skip
@@ -27,8 +27,8 @@ def test_mecab_finds_words_and_the_report_names_it_and_its_dictionary() -> None:
 def test_without_mecab_or_its_dictionary_the_error_names_the_pip_line_and_nothing_takes_its_place(missing: str) -> None:
     code = (
         f"import sys; sys.modules['{missing}'] = None\n"
-        "from hf_kokoro.evaluation.tokenizers import load_tokenizer\n"
-        "load_tokenizer('mecab')"
+        "from hf_kokoro.evaluation.tokenizers import text_tokenizer\n"
+        "text_tokenizer('mecab')"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode != 0
@@ -38,24 +38,24 @@ def test_without_mecab_or_its_dictionary_the_error_names_the_pip_line_and_nothin
 
 def test_an_unknown_tokenizer_or_normalization_is_bad_usage() -> None:
     with pytest.raises(UsageError, match="allowed: mecab, char, space"):
-        load_tokenizer("jieba")
+        text_tokenizer("jieba")
     with pytest.raises(UsageError, match="allowed: none, nfkc"):
-        load_tokenizer("mecab", "nfc")
+        text_tokenizer("mecab", "nfc")
 
 
 def test_width_is_folded_only_on_demand_and_before_anything_else() -> None:
     half, full = "ﾜｶﾞﾊｲ", "ワガハイ"
-    plain, folded = load_tokenizer("char"), load_tokenizer("char", "nfkc")
+    plain, folded = text_tokenizer("char"), text_tokenizer("char", "nfkc")
     assert plain.tokenize(half) != plain.tokenize(full)
     assert folded.tokenize(half) == folded.tokenize(full) == list(full)  # ｶﾞ is one letter only if folded first
-    assert load_tokenizer("mecab", "nfkc").tokenize(half) == load_tokenizer("mecab").tokenize(full)
+    assert text_tokenizer("mecab", "nfkc").tokenize(half) == text_tokenizer("mecab").tokenize(full)
 
 
 @pytest.mark.parametrize("name", ["mecab", "char", "space"])
 @settings(max_examples=60, deadline=None)
 @given(text=st.text(st.characters(exclude_categories=["Cs"]), max_size=40))
 def test_tokens_hold_every_character_but_white_space_and_nothing_else(name: str, text: str) -> None:
-    tokens = load_tokenizer(name).tokenize(text)
+    tokens = text_tokenizer(name).tokenize(text)
     visible = "".join(text.split())
     assert "".join(tokens) == (visible.replace("\0", "") if name == "mecab" else visible)
     assert not any(token == "" or any(char.isspace() for char in token) for token in tokens)

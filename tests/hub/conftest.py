@@ -11,7 +11,7 @@ os.environ.setdefault("HF_HUB_DISABLE_XET", "1")
 
 from huggingface_hub import constants
 
-from hf_kokoro.core.retry import Patience
+from hf_kokoro.hub.patience import Patience
 from hf_kokoro.hub.remote import HubTarget
 
 from .double import HubDouble

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Protocol
 
-from hf_kokoro.core.retry import Patience
 from hf_kokoro.hub import LocalTarget, Target
+from hf_kokoro.hub.patience import Patience
 from hf_kokoro.hub.remote import HubTarget
 
 from .double import HubDouble

@@ -335,22 +335,6 @@ def test_failing_card_changes_nothing(place: Place) -> None:
     assert append_rows(place.target(), rows(2)).added == 1
 
 
-def test_manifest_is_kept_in_step(place: Place) -> None:
-    place.write("manifest.json", b'{"note": "keep", "files": {"data/other.jsonl": {"size": 1}}}')
-    append_rows(place.target(), rows(1, 2))
-    manifest = json.loads(place.files()["manifest.json"])
-    content = place.files()[DATA]
-    import hashlib
-
-    assert manifest["note"] == "keep"
-    assert manifest["files"]["data/other.jsonl"] == {"size": 1}
-    assert manifest["files"][DATA] == {
-        "size": len(content),
-        "sha256": hashlib.sha256(content).hexdigest(),
-        "rows": 2,
-    }
-
-
 def test_empty_batch_writes_nothing(place: Place) -> None:
     append_rows(place.target(), rows(1))
     before = place.files()

@@ -200,7 +200,7 @@ def test_files_that_a_loader_takes_for_the_data_are_named_though_they_are_no_tab
 
 
 def test_files_that_a_loader_passes_over_are_no_hindrance(place: Place) -> None:
-    for path in ("LICENSE", "notes.txt", "assets/a.png", "make.py", ".cache/x.parquet", "manifest.json"):
+    for path in ("LICENSE", "notes.txt", "assets/a.png", "make.py", ".cache/x.parquet"):
         place.write(path, b"{}")
     assert hk.append_rows(place.target(), rows(1)).rows_total == 1
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from hf_kokoro import append_rows, audit
-from hf_kokoro.core.retry import Patience
 from hf_kokoro.hub.errors import AccessError, AppendFailed, HistoryError, TargetError, VerifyError
+from hf_kokoro.hub.patience import Patience
 from hf_kokoro.hub.remote import HubTarget
 from hf_kokoro.hub.spool import Spool
 

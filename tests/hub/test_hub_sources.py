@@ -14,7 +14,7 @@ from huggingface_hub import HfApi
 from .double import HubDouble, Status
 
 SAMPLES = Path(__file__).resolve().parent.parent.parent / "hf_kokoro" / "samples"
-ROWS = Path(__file__).resolve().parent.parent / "builders" / "rows.jsonl"
+ROWS = Path(__file__).resolve().parent.parent / "corpora" / "rows.jsonl"
 
 LOAD = """
 import json, sys

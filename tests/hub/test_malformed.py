@@ -13,13 +13,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hf_kokoro import append_rows, audit
+from hf_kokoro.core import jsonl
 from hf_kokoro.core.archives import open_source
-from hf_kokoro.corpora.miti_st import reader as miti_st
+from hf_kokoro.core.jsonl import canonical_json
 from hf_kokoro.corpora.miti_st.reader import RowReader
 from hf_kokoro.errors import KokoroError, RowError, SourceError, UsageError
-from hf_kokoro.hub import lines
 from hf_kokoro.hub.errors import BaseFormatError, HistoryError, TargetError
-from hf_kokoro.miti.contract import canonical_json, row_faults, row_line
+from hf_kokoro.miti.contract import row_faults, row_line
 
 from .rows import changed, row, rows
 
@@ -262,10 +262,8 @@ def test_a_row_of_many_megabytes_is_appended_audited_and_loaded(tmp_path: Path) 
 
 
 def test_append_and_load_have_one_limit_of_a_lines_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert lines.MAX_LINE == miti_st.LINE_LIMIT
     size = len(row_line(row(1)).encode())
-    for module, name in ((lines, "MAX_LINE"), (miti_st, "LINE_LIMIT")):
-        monkeypatch.setattr(module, name, size)
+    monkeypatch.setattr(jsonl, "LINE_LIMIT", size)
     assert append_rows(tmp_path, rows(1)).added == 1
     with pytest.raises(RowError, match=f"row 2: got a row of {size + 6} bytes; allowed: at most {size} bytes"):
         append_rows(tmp_path, [row(2), row(1, size=1)])

@@ -151,11 +151,14 @@ def test_entries_go_where_they_were_to_go_and_nowhere_else(hub: HubDouble, hub_t
     give_up(hub, hub_target(repo="user/other"), spool, 1)
     give_up(hub, hub_target(branch="side"), spool, 2)
     give_up(hub, hub_target(pr=True), spool, 5)
-    give_up(hub, hub_target(), spool, 3, path="data/other.jsonl")
+    hub.repo("user/third")
+    give_up(hub, hub_target(repo="user/third"), spool, 3, path="data/other.jsonl")
     assert append_rows(hub_target(), rows(4), spool=spool.folder).added == 1
     assert len(spool.entries()) == 4
-    assert len(send_spooled(spool.folder, target=hub_target())) == 1
-    assert (on_hub(hub), on_hub(hub, "data/other.jsonl")) == ([4], [3])
+    assert send_spooled(spool.folder, target=hub_target()) == []
+    assert len(send_spooled(spool.folder, target=hub_target(repo="user/third"))) == 1
+    third = hub.repo("user/third").head().tree
+    assert (on_hub(hub), numbers(hub.store.read(third["data/other.jsonl"])), DATA in third) == ([4], [3], False)
     [proposed] = send_spooled(spool.folder, target=hub_target(pr=True))
     assert proposed.pr_url is not None
     assert len(spool.entries()) == 2

@@ -1,5 +1,4 @@
-"""One rule for what is a segment: audit, plain `datasets` and `hf_kokoro` count the same rows, and every verb says
-which files beside them it left alone."""
+"""Files that look like segments and are none: every door counts the same rows, and every verb names them."""
 
 from __future__ import annotations
 
@@ -9,193 +8,177 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import datasets
 import pytest
-from huggingface_hub import DatasetCard
 
 import hf_kokoro as hk
-from hf_kokoro.cards import PublishOptions, card_files, publish, write_card
-from hf_kokoro.cli import main
-from hf_kokoro.hub import Target
+from hf_kokoro.cards import publish, write_card
+from hf_kokoro.hub.remote import HubTarget
 
 from .double import HubDouble
-from .places import HubPlace, Place
+from .places import LocalPlace, Place
 from .rows import row, rows
+from .test_cli_verbs import Run, run  # noqa: F401  (a fixture)
 
-BACKUP, SECOND = "data/pilot-backup.jsonl", "data/pilot2.jsonl"
-STRAYS = (BACKUP, SECOND)
-OLD_PATTERN = "data/pilot-*.jsonl"
+STRAYS = ("data/pilot-backup.jsonl", "data/pilot2.jsonl")
+FORMER = ["data/pilot*.jsonl", "[data/pilot.jsonl, data/pilot-*.jsonl]"]
 
 
 def lines(*numbers: int) -> bytes:
-    return b"".join(json.dumps(row(number), ensure_ascii=False).encode() + b"\n" for number in numbers)
+    return "".join(json.dumps(row(number)) + "\n" for number in numbers).encode()
 
 
-def grow(target: Target | Path, *numbers: int, **options: Any) -> Any:
-    files: Callable[..., Any] = lambda growth: card_files(growth, figures=False)  # noqa: E731
-    return hk.append_rows(target, rows(*numbers), extra_operations=files, **options)
+def add_strays(place: Place) -> None:
+    place.write(STRAYS[0], lines(1, 2, 3))
+    place.write(STRAYS[1], lines(8, 9))
 
 
-def strew(place: Place) -> Place:
-    """Three rows with their card, and beside them files of three and two rows that are none of theirs."""
-    grow(place.target(), 1, 2, 3)
-    place.write(BACKUP, lines(11, 12, 13))
-    place.write(SECOND, lines(21, 22))
+@pytest.fixture
+def messy(place: Place) -> Place:
+    """A place with a card and 3 rows, beside them a backup (3 rows) and a second file (2 rows)."""
+    hk.append_rows(place.target(), rows(1, 2, 3))
+    write_card(place.target(), figures=False)
+    add_strays(place)
     return place
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "pairs"
-    grow(made, 1, 2, 3)
-    (made / BACKUP).write_bytes(lines(11, 12, 13))
-    (made / SECOND).write_bytes(lines(21, 22))
-    return made
+    """The same in a folder."""
+    place = LocalPlace(tmp_path / "pairs")
+    hk.append_rows(place.folder, rows(1, 2, 3))
+    write_card(place.folder, figures=False)
+    add_strays(place)
+    return place.folder
 
 
-def plain(folder: Path, cache: Path) -> int:
-    return len(datasets.load_dataset(str(folder), split="train", cache_dir=str(cache)))
+def named(told: str) -> bool:
+    return all(path in told for path in STRAYS)
 
 
-def ours(folder: Path, cache: Path) -> int:
-    return len(hk.load_dataset("miti_st_dpo", "rows", source=folder, split="train", cache_dir=cache))
+def test_audit_append_and_card_pass_strays_over_and_name_them(messy: Place, caplog: pytest.LogCaptureFixture) -> None:
+    def strays_named() -> bool:
+        told, _ = caplog.text, caplog.clear()
+        return named(told)
+
+    report = hk.audit(messy.target())
+    assert (report.ok, report.rows) == (True, 3)
+    assert strays_named()
+    assert hk.append_rows(messy.target(), rows(8), dry_run=True).rows_total == 4
+    assert strays_named()
+    assert hk.append_rows(messy.target(), rows(8)).rows_total == 4
+    assert strays_named()
+    assert write_card(messy.target(), figures=False).rows == 4
+    assert strays_named()
+    assert hk.audit(messy.target()).ok
 
 
-def test_every_reader_of_a_folder_counts_the_rows_of_the_segments_alone(folder: Path, tmp_path: Path) -> None:
-    assert hk.audit(folder).rows == 3
-    assert plain(folder, tmp_path / "a") == 3
-    assert ours(folder, tmp_path / "b") == 3
-    grow(folder, 4, segment_bytes=10)
-    assert (folder / "data" / "pilot-00001.jsonl").is_file()
-    assert (hk.audit(folder).rows, plain(folder, tmp_path / "a"), ours(folder, tmp_path / "b")) == (4, 4, 4)
+def test_plain_datasets_audit_and_load_dataset_count_the_same_rows_of_a_folder(
+    folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    cache = str(tmp_path / "cache")
+    assert len(datasets.load_dataset(str(folder), split="train", cache_dir=cache)) == hk.audit(folder).rows == 3
+    caplog.clear()
+    for _ in ("built", "cached"):
+        loaded = hk.load_dataset("miti_st_dpo", "rows", source=folder, split="train", cache_dir=cache)
+        assert loaded["prompt"] == [row(n)["prompt"] for n in (1, 2, 3)]
+        assert named(caplog.text)
+        assert len(caplog.records) == 1
+        caplog.clear()
 
 
-COUNT = """
-import sys
-import datasets, hf_kokoro
-print("COUNTS", len(datasets.load_dataset("user/pairs", split="train")),
-      len(hf_kokoro.load_dataset("miti_st_dpo", "rows", source="user/pairs", split="train")),
-      hf_kokoro.audit("user/pairs").rows)
+LOAD = """
+import datasets
+import hf_kokoro as hk
+print(len(datasets.load_dataset("user/pairs", split="train")))
+print(len(hk.load_dataset("miti_st_dpo", "rows", source="user/pairs", split="train")))
 """
 
 
-def test_every_reader_of_a_hub_repo_counts_the_rows_of_the_segments_alone(hub: HubDouble, tmp_path: Path) -> None:
-    strew(HubPlace(hub, tmp_path / "machines"))
-    home = {"HF_ENDPOINT": hub.endpoint, "HF_HOME": str(tmp_path / "hf"), "HF_TOKEN": "hf_reads"}
-    environment = {**os.environ, **home, "HF_KOKORO_CACHE": str(tmp_path / "k"), "HF_HUB_DISABLE_XET": "1"}
-    command = [sys.executable, "-c", COUNT]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
-    assert "COUNTS 3 3 3" in done.stdout, done.stderr[-3000:]
-    assert BACKUP in done.stderr
-
-
-def test_reports_of_append_audit_and_card_name_the_strays(place: Place) -> None:
-    strew(place)
-    assert grow(place.target(), 4).strays == STRAYS
-    assert grow(place.target(), 4, dry_run=True).strays == STRAYS
-    assert hk.audit(place.target()).strays == STRAYS
-    assert write_card(place.target(), figures=False).strays == STRAYS
-
-
-def test_publish_names_the_strays_that_it_leaves_here_and_those_that_it_finds_there(
-    folder: Path, tmp_path: Path
+def test_plain_datasets_and_load_dataset_count_the_same_rows_of_a_hub_repo(
+    hub: HubDouble, hub_target: Callable[..., HubTarget], tmp_path: Path
 ) -> None:
-    there = tmp_path / "there"
-    options = PublishOptions(figures=False)
-    assert set(STRAYS) <= set(publish(folder, there, options).left_here)
-    (there / SECOND).write_bytes(lines(31))
-    assert publish(folder, there, options).strays == (SECOND,)
-    assert not (there / BACKUP).exists()
-
-
-@pytest.fixture
-def said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[str, str]]:
-    def run(*arguments: str) -> tuple[str, str]:
-        monkeypatch.setattr(sys, "argv", ["hf-kokoro", *arguments])
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        assert not stopped.value.code
-        printed = capsys.readouterr()
-        return printed.out, printed.err
-
-    return run
-
-
-@pytest.mark.parametrize("json_", [False, True], ids=["words", "json"])
-def test_every_verb_that_meets_strays_names_them(
-    folder: Path, tmp_path: Path, said: Callable[..., tuple[str, str]], *, json_: bool
-) -> None:
-    new = tmp_path / "new.jsonl"
-    new.write_bytes(lines(4))
-    extra = ["--json"] if json_ else []
-    verbs = (
-        ["append", str(new), "--to", str(folder)],
-        ["append", str(new), "--to", str(folder), "--dry-run"],
-        ["audit", str(folder)],
-        ["card", str(folder), "--no-figures"],
+    hk.append_rows(hub_target(), rows(1, 2, 3))
+    write_card(hub_target(), figures=False)
+    hub.repo("user/pairs").commit({STRAYS[0]: lines(1, 2, 3), STRAYS[1]: lines(8, 9)})
+    done = subprocess.run(
+        [sys.executable, "-c", LOAD],
+        env=os.environ
+        | {
+            "HF_ENDPOINT": hub.endpoint,
+            "HF_HOME": str(tmp_path / "home"),
+            "HF_DATASETS_CACHE": str(tmp_path / "home" / "datasets"),
+            "HF_HUB_OFFLINE": "0",
+            "HF_TOKEN": "hf_reads",
+        },
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
     )
-    for verb in verbs:
-        out, err = said(*verb, *extra)
-        assert f"note: {BACKUP}, {SECOND} are no segments of the rows" in err, verb
-        if json_:
-            assert json.loads(out)["strays"] == list(STRAYS)
-    out, _ = said("publish", str(folder), "--to", f"{tmp_path}/there", "--no-figures")
-    assert f"not sent: {BACKUP}" in out
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.split() == ["3", "3"]
+    assert named(done.stderr)
 
 
-def test_loading_names_the_strays_once(folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_publish_sends_no_stray_and_names_it(folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
-        ours(folder, tmp_path / "cache")
-    assert [BACKUP in message and SECOND in message for message in caplog.messages] == [True]
+        report = publish(folder, tmp_path / "published")
+    assert (report.added, report.left_here) == (3, STRAYS)
+    assert named(caplog.text)
+    assert hk.audit(tmp_path / "published").rows == 3
 
 
-def test_a_folder_of_the_rows_alone_follows_the_same_rule(folder: Path, tmp_path: Path) -> None:
-    assert ours(folder / "data", tmp_path / "cache") == 3
+@pytest.mark.parametrize("verb", ["append", "audit", "card", "publish"])
+def test_the_verbs_name_strays_beside_their_report(
+    folder: Path,
+    run: Run,  # noqa: F811
+    caplog: pytest.LogCaptureFixture,
+    verb: str,
+) -> None:
+    (folder.parent / "new.jsonl").write_bytes(lines(4))
+    arguments = {
+        "append": ["new.jsonl", "--to", "./pairs", "--no-card"],
+        "audit": ["./pairs"],
+        "card": ["./pairs", "--no-figures"],
+        "publish": ["./pairs", "--to", "./published", "--no-figures"],
+    }
+    json.loads(run(verb, *arguments[verb], "--json"))
+    assert named(caplog.text)
 
 
-def test_six_digit_segments_grow_are_declared_and_load_in_order(folder: Path, tmp_path: Path) -> None:
-    (folder / "data" / "pilot-99999.jsonl").write_bytes(lines(4))
-    grow(folder, 5, segment_bytes=10)
-    assert (folder / "data" / "pilot-100000.jsonl").is_file()
-    prompts = [row(number)["prompt"] for number in (1, 2, 3, 4, 5)]
-    assert datasets.load_dataset(str(folder), split="train", cache_dir=str(tmp_path / "a"))["prompt"] == prompts
-    mine = hk.load_dataset("miti_st_dpo", "rows", source=folder, split="train", cache_dir=tmp_path / "b")
-    assert mine["prompt"] == prompts
-    report = hk.audit(folder)
-    assert (report.ok, report.rows, report.strays) == (True, 5, STRAYS)
-    assert write_card(folder, figures=False, check=True).changed == ()
+@pytest.mark.parametrize("pattern", FORMER)
+def test_a_card_of_a_former_version_that_takes_in_a_stray_is_a_fault_until_card_renews_it(
+    place: Place, pattern: str
+) -> None:
+    hk.append_rows(place.target(), rows(1, 2, 3))
+    front = f"configs:\n- {{config_name: default, data_files: [{{split: train, path: {pattern}}}]}}\n"
+    counts = "dataset_info:\n  splits:\n  - {name: train, num_examples: 3}\n"
+    place.write("README.md", f"---\n{front}{counts}---\n# Card\n".encode())
+    assert hk.audit(place.target()).ok
+    place.write(STRAYS[0], lines(1, 2, 3))
+    (fault,) = hk.audit(place.target()).faults
+    assert STRAYS[0] in str(fault)
+    assert "hf-kokoro card" in str(fault)
+    write_card(place.target(), figures=False)
+    assert hk.audit(place.target()).revisions[-1].ok
 
 
-def test_a_written_card_gets_the_pattern_of_six_digits_in_the_commit_that_needs_it(folder: Path) -> None:
-    (folder / "data" / "pilot-99999.jsonl").write_bytes(lines(4))
-    hk.append_rows(folder, rows(5), segment_bytes=10)
-    patterns = DatasetCard.load(folder / "README.md").data["configs"][0]["data_files"][0]["path"]
-    assert patterns == [
-        "data/pilot.jsonl",
-        "data/pilot-[0-9][0-9][0-9][0-9][0-9].jsonl",
-        "data/pilot-[1-9][0-9][0-9][0-9][0-9][0-9].jsonl",
-    ]
-
-
-def test_a_card_with_the_pattern_of_former_versions_grows_and_is_renewed_by_card(place: Place) -> None:
-    strew(place)
-    now = "data/pilot-[0-9][0-9][0-9][0-9][0-9].jsonl"
-    card = place.files()["README.md"].decode()
-    assert now in card
-    place.write("README.md", card.replace(now, OLD_PATTERN).encode())
-    assert hk.append_rows(place.target(), rows(4), segment_bytes=10).files.keys() == {"data/pilot-00001.jsonl"}
-    assert OLD_PATTERN in place.files()["README.md"].decode()
-    assert "README.md" in write_card(place.target(), figures=False).changed
-    renewed = place.files()["README.md"].decode()
-    assert now in renewed
-    assert OLD_PATTERN not in renewed
-
-
-def test_reports_without_strays_are_as_before(tmp_path: Path) -> None:
-    report = grow(tmp_path / "clean", 1)
-    assert asdict(report)["strays"] == ()
-    assert hk.audit(tmp_path / "clean").strays == ()
+def test_segments_past_99999_grow_and_load_in_order(tmp_path: Path) -> None:
+    folder = tmp_path / "pairs"
+    place = LocalPlace(folder)
+    place.write("data/pilot.jsonl", lines(1))
+    place.write("data/pilot-99999.jsonl", lines(2))
+    hk.append_rows(folder, rows(3), segment_bytes=10)
+    assert (folder / "data" / "pilot-100000.jsonl").read_bytes().count(b"\n") == 1
+    hk.append_rows(folder, rows(4))
+    assert (folder / "data" / "pilot-100000.jsonl").read_bytes().count(b"\n") == 2
+    write_card(folder, figures=False)
+    cache = str(tmp_path / "cache")
+    order = [row(n)["prompt"] for n in (1, 2, 3, 4)]
+    assert datasets.load_dataset(str(folder), split="train", cache_dir=cache)["prompt"] == order
+    loaded = hk.load_dataset("miti_st_dpo", "rows", source=folder, split="train", cache_dir=cache)
+    assert loaded["prompt"] == order
+    assert hk.audit(folder).ok

@@ -118,7 +118,7 @@ def test_full_disk_leaves_everything_as_it_was(tmp_path: Path, monkeypatch: pyte
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("hf_kokoro.hub.staging.os.fsync", full)
+        patch.setattr("hf_kokoro.hub.files.os.fsync", full)
         with pytest.raises(TargetError, match="No space left"):
             append_rows(tmp_path, rows(2))
     assert (tmp_path / DATA).read_bytes() == before

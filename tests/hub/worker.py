@@ -18,8 +18,8 @@ sys.path[:0] = [str(TESTS.parent), str(TESTS)]
 
 from hub.rows import row  # noqa: E402
 
-from hf_kokoro.core.retry import Patience  # noqa: E402
 from hf_kokoro.hub import LocalTarget, Target, append_rows  # noqa: E402
+from hf_kokoro.hub.patience import Patience  # noqa: E402
 from hf_kokoro.hub.remote import HubTarget  # noqa: E402
 
 

@@ -84,6 +84,8 @@ class Double:
 
     answer: Callable[[int, Request], Reply | None] = lambda n, request: None
     delay: float = 0.0
+    together: int = 0
+    """So many requests have to be in flight before the first is answered."""
     batch_status: Callable[[int, str], str] = lambda n, custom_id: "succeeded"
     polls_to_end: int = 1
     on_batch: Callable[[int], Reply | None] = lambda n: None
@@ -125,6 +127,7 @@ class Double:
         await asyncio.gather(*connections, return_exceptions=True)
 
     async def start(self) -> asyncio.Server:
+        self._met = asyncio.Event()
         server = await asyncio.start_server(self._connection, "127.0.0.1", 0)
         self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         return server
@@ -142,6 +145,9 @@ class Double:
                 self.most_in_flight = max(self.most_in_flight, self.in_flight)
                 try:
                     reply = self._route(request)
+                    if self.in_flight >= self.together:
+                        self._met.set()
+                    await self._met.wait()
                     if wait := reply.delay or self.delay:
                         await asyncio.sleep(wait)
                 finally:

@@ -338,7 +338,7 @@ def test_thirty_percent_of_faults_leave_every_answer_in_exactly_one_state_and_no
 
 
 def test_concurrency_is_reached_and_never_passed(double: Double, tmp_path: Path) -> None:
-    double.delay = 0.02
+    double.together = 5
     with Journal(tmp_path / "v.jsonl") as journal:
         score_items(ITEMS, ClaudeJudge(concurrency=5), journal)
     assert double.most_in_flight == 5

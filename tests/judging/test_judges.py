@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
@@ -33,11 +32,14 @@ def test_the_entry_points_of_the_package_name_the_same_judges() -> None:
 
 
 def test_a_judge_of_another_package_is_found_through_the_entry_point_group(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    mine = EntryPoint("mine", "hf_kokoro.judging.scripted:ScriptedJudge", "hf_kokoro.judges")
-    theirs = EntryPoint("rule", "hf_kokoro.judging.scripted:ScriptedJudge", "hf_kokoro.judges")
-    monkeypatch.setattr(registry, "entry_points", lambda group: [mine, theirs])
+    installed = tmp_path / "mine-1.0.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n", "utf-8")
+    judge = "hf_kokoro.judging.scripted:ScriptedJudge"
+    (installed / "entry_points.txt").write_text(f"[hf_kokoro.judges]\nmine = {judge}\nrule = {judge}\n", "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
     assert "mine" in judge_names()
     assert isinstance(registry.resolve_judge("mine", script=[REPLY]), ScriptedJudge)
     assert isinstance(registry.resolve_judge("rule"), RuleJudge), "a built-in name can't be taken over"

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from hf_kokoro.core.shipped import shipped_text
 from hf_kokoro.judging import Item, Opinion, is_blank, load_rubric, text_sha256
 from hf_kokoro.judging.rubric import RubricError, parse_rubric
 from hf_kokoro.judging.verdicts import VerdictError, make_verdict, parse_verdict
@@ -128,9 +129,7 @@ def test_the_rubric_has_an_anchor_for_every_level_and_three_valid_examples() -> 
 
 
 def test_any_change_of_the_rubric_changes_its_digest() -> None:
-    from hf_kokoro.judging import rubric as module
-
-    toml = (module.files("hf_kokoro.judging") / "rubric.toml").read_text("utf-8")
+    toml = shipped_text("hf_kokoro.judging", "rubric.toml")
     assert parse_rubric(toml) == load_rubric()
     assert parse_rubric(toml.replace("stock phrase", "stock  phrase")).sha256 != load_rubric().sha256
 
@@ -142,12 +141,12 @@ def test_any_change_of_the_rubric_changes_its_digest() -> None:
         ('name = "empathy"', 'name = "warmth"'),
         ("[[dimension]]", "[[dimensions]]"),
         ("version =", "version"),
+        ("scores = { empathy = 5,", "scores = { empathy = 6,"),
+        ("scores = { empathy = 5,", "scores = {"),
     ],
 )
 def test_a_rubric_that_lacks_something_is_refused(old: str, new: str) -> None:
-    from hf_kokoro.judging import rubric as module
-
-    toml = (module.files("hf_kokoro.judging") / "rubric.toml").read_text("utf-8")
+    toml = shipped_text("hf_kokoro.judging", "rubric.toml")
     assert old in toml
     with pytest.raises(RubricError):
         parse_rubric(toml.replace(old, new, 1))

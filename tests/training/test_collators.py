@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 import torch
 
+from hf_kokoro.errors import RowError
 from hf_kokoro.tokens.turns import cut_prompt, render, turn_offsets
-from hf_kokoro.training.collators import MaskError, ScoredPreferenceCollator, ScoredUnpairedCollator
+from hf_kokoro.training.collators import MaskError, ScoredPreferenceCollator, ScoredUnpairedCollator, carried_columns
 
 from .training_rows import message
 
@@ -171,3 +172,9 @@ def test_neither_truncation_mode_of_trl_reaches_a_short_answer_behind_a_long_pro
     assert batch["input_ids"].shape == (2, 504)  # 500 tokens of whole turns and the answer
     assert batch["completion_mask"].sum(1).tolist() == [4, 1]
     assert batch["input_ids"][0, -4:].tolist() == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("value", [float("inf"), float("nan"), True, -1.0, 3.5e38, "2", None], ids=repr)
+def test_what_is_no_score_is_refused_where_the_collator_is_used_directly(value: object) -> None:
+    with pytest.raises(RowError, match="finite number"):
+        carried_columns([{"margin": value, "row_id": "r1"}])

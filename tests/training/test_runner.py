@@ -389,7 +389,6 @@ def test_precomputed_reference_log_probs_are_found_again_by_a_run_with_another_o
     [
         ("kokorochat", "cc-by-nc-nd-4.0", "No commercial use"),
         ("emplifai", "unknown", "do not distribute"),
-        ("miti_st_dpo", "mit", "does not check facts"),
     ],
 )
 def test_a_model_card_carries_the_licence_and_limits_of_its_data(
@@ -408,3 +407,24 @@ def test_a_model_card_carries_the_licence_and_limits_of_its_data(
     assert words in card
     assert "5 for training, 2 held out" in card
     assert "read from: `hf://datasets/user/repo@abc`, digest `0123`" in card
+
+
+@pytest.mark.parametrize(
+    ("stated", "license_id"),
+    [(("me/mine", "MIT"), "mit"), (("not stated", "not stated"), None)],
+    ids=["own", "nothing"],
+)
+def test_a_model_card_says_of_miti_rows_what_they_state_and_no_more(
+    stated: tuple[str, str], license_id: str | None, tmp_path: Path, recipe: Any, miti_folder: Path
+) -> None:
+    lines = [json.loads(line) for line in (miti_folder / "data" / "pilot.jsonl").read_text("utf-8").splitlines()]
+    rows = [{**line, "source_dataset": stated[0], "license": stated[1]} for line in lines]
+    (tmp_path / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    run_recipe(recipe("out", dataset_name="miti_st_dpo", dataset_source=str(tmp_path / "mine.jsonl"), max_steps=1))
+    card = (tmp_path / "out" / "README.md").read_text("utf-8")
+    header = yaml.safe_load(card.split("---")[1])
+    assert header.get("license") == license_id
+    assert "datasets" not in header
+    assert f"{len(rows)} rows state {stated[0]}, licence {stated[1]}" in card
+    assert "counsel-chat" not in card
+    assert "does not check facts" in card

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator, Mapping
 from itertools import product
 
+from ...core.suggest import allowed
 from ...errors import Fault, Faults, UsageError, describe
 from .emotions import comparison_key
 from .schema import SPEAKERS
@@ -97,9 +97,7 @@ def check_columns(columns: Columns) -> None:
     """Raise UsageError for a field that does not exist, naming the nearest that does."""
     for name in columns:
         if name not in FIELDS:
-            near = difflib.get_close_matches(name, FIELDS, n=1)
-            meant = f"; did you mean '{near[0]}'?" if near else ""
-            raise UsageError(f"columns: unknown field {describe(name, show=True)}{meant}; known: {', '.join(FIELDS)}")
+            raise UsageError(f"columns: unknown field {describe(name, show=True)}; {allowed(name, FIELDS)}")
 
 
 def is_foreign(header: tuple[str, ...], columns: Columns) -> bool:

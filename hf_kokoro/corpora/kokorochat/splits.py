@@ -18,7 +18,8 @@ _VALIDATION = Fractions(test=0.0, validation=0.1)
 _TENTH_TEST = Fractions(test=0.1)
 # of the nine tenths that are not test, one ninth is validation: 8:1:1
 _NINTH_VALIDATION = Fractions(test=0.0, validation=1 / 9)
-_RESPONSE = ("response_generation", "next_turn", "unpaired")
+RESPONSE, SCORES = "response generation", "score prediction"
+"""The paper's two rules: its test set by score with training pools, and 8:1:1."""
 
 
 class Rated(Protocol):
@@ -38,7 +39,7 @@ class Rated(Protocol):
 class SplitRule:
     """Assigns dialogues to splits; `split_of` is a pure function of the rule and the dialogue."""
 
-    config: str
+    paper: str | None
     pool: str = "full"
     seed: int = 42
     split_by: str | None = None
@@ -47,7 +48,7 @@ class SplitRule:
         """The splits this rule can fill."""
         if self.split_by is not None:
             return self._group_fractions().names()
-        if self.config in (*_RESPONSE, "score_prediction"):
+        if self.paper is not None:
             return (TRAIN, VALIDATION, TEST)
         return (TRAIN,)
 
@@ -56,11 +57,11 @@ class SplitRule:
         if self.split_by is not None:
             return self._group_split(dialogue)
         key = str(dialogue.dialogue_id)
-        if self.config in _RESPONSE:
+        if self.paper == RESPONSE:
             if dialogue.score >= TEST_MIN:
                 return TEST
             return _VALIDATION.split_of_key(self.seed, key) if self._in_pool(dialogue.score) else None
-        if self.config == "score_prediction":
+        if self.paper == SCORES:
             if _TENTH_TEST.split_of_key(_FIXED_TEST_SEED, key) == TEST:
                 return TEST
             return _NINTH_VALIDATION.split_of_key(self.seed, f"validation:{key}")
@@ -76,7 +77,7 @@ class SplitRule:
     def _group_split(self, dialogue: Rated) -> str | None:
         # A group split has no test set by score, so the upper pools keep their best dialogues.
         low, high = POOLS[self.pool]
-        if self.config in _RESPONSE and not low <= dialogue.score <= (SCORE_MAX if high == TEST_MIN - 1 else high):
+        if self.paper == RESPONSE and not low <= dialogue.score <= (SCORE_MAX if high == TEST_MIN - 1 else high):
             return None
         people = {"counselor": dialogue.counselor_id, "client": dialogue.client_id}
         keys = [str(p) for p in people.values()] if self.split_by == "person" else [str(people[str(self.split_by)])]

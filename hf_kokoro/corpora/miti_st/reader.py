@@ -7,30 +7,31 @@ place for it.
 
 from __future__ import annotations
 
+import io
 import logging
 from collections.abc import Iterator
-from functools import cache
-from pathlib import PurePath, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any
 
 import orjson
 
 from ...core.archives import FolderFiles, SingleFile, SourceFiles
-from ...core.series import Series, segment_of, told
+from ...core.jsonl import numbered_lines
+from ...core.series import Series, grown_order
 from ...errors import Fault, Faults, SourceError, describe
 from ...miti import contract as schema
-from ...miti.contract import LINE_LIMIT
 from ..no_rows import no_rows
 
 logger = logging.getLogger(__name__)
 
+PUBLISHED = (Series(schema.DATA_PATH), Series(PurePosixPath(schema.DATA_PATH).name))
+"""Where rows are in a published folder, and in its `data` alone."""
 ANSWER_ALIASES: dict[str, tuple[str, ...]] = {
     "text": ("answer", "answer_text", "answerText", "response"),
     "therapist": ("therapist_id", "therapistInfo"),
     "total": ("score", "total_score"),
 }
 """Our key to the other spellings that are read. The five scores may also lie nested under `scores`."""
-_SERIES = (Series(schema.DATA_PATH), Series(PurePosixPath(schema.DATA_PATH).name))
 _HINT = "see README 'Files' for the row schema"
 _SPELLINGS = {alias: name for name, aliases in ANSWER_ALIASES.items() for alias in aliases}
 
@@ -40,12 +41,11 @@ class RowReader:
 
     def __init__(self, files: SourceFiles) -> None:
         self.files = files
-        _name_strays(files.path, tuple(files.names()))
         self.faults = Faults()
         self.dropped_keys: dict[str, int] = {}
 
     def names(self) -> list[str]:
-        """The row files: `data/pilot.jsonl` and its segments, else every `.jsonl`, in the order they grew."""
+        """The row files of the source, in the order they grew (see `row_files`)."""
         return row_files(self.files.names())
 
     def read(self, names: list[str] | None = None) -> Iterator[dict[str, Any]]:
@@ -54,8 +54,8 @@ class RowReader:
         if not wanted:
             raise self._nothing_found()
         count = 0
-        for name, number, line in self._lines(wanted):
-            row = self._row(f"{name} line {number}", line)
+        for where, line in self._lines(wanted):
+            row = self._row(where, line)
             if row is not None:
                 count += 1
                 yield row
@@ -73,31 +73,18 @@ class RowReader:
         looked_for = f"MITI-ST rows, one JSON object a line, in {schema.DATA_PATH} or other .jsonl files"
         return no_rows(self.files, looked_for, "make rows with `hf-kokoro pair`, or give the folder that holds them")
 
-    def _lines(self, names: list[str]) -> Iterator[tuple[str, int, bytes]]:
-        if isinstance(self.files, FolderFiles | SingleFile):
-            folder = self.files.path if isinstance(self.files, FolderFiles) else self.files.path.parent
-            for name in names:
+    def _lines(self, names: list[str]) -> Iterator[tuple[str, bytes]]:
+        # an archive yields its members in its own order, so they are taken one by one
+        for name in names:
+            if isinstance(self.files, FolderFiles | SingleFile):
+                folder = self.files.path if isinstance(self.files, FolderFiles) else self.files.path.parent
                 with open(folder / name, "rb") as file:
-                    number = 0
-                    while line := file.readline(LINE_LIMIT + 1):
-                        number += 1
-                        if len(line) > LINE_LIMIT:
-                            raise SourceError(
-                                f"{name} line {number}: longer than {LINE_LIMIT:,} bytes; this is no JSON Lines file"
-                            )
-                        yield name, number, line
-        else:
-            # an archive yields its members in its own order, so they are taken one by one
-            for name in names:
+                    yield from numbered_lines(file, name)
+            else:
                 for _, data in self.files.members(names=[name]):
-                    for number, line in enumerate(data.splitlines(keepends=True), 1):
-                        yield name, number, line
+                    yield from numbered_lines(io.BytesIO(data), name)
 
     def _row(self, where: str, line: bytes) -> dict[str, Any] | None:
-        if not line.strip():
-            return None
-        if where.endswith(" line 1"):
-            line = line.removeprefix(b"\xef\xbb\xbf")
         try:
             document = orjson.loads(line)
         except orjson.JSONDecodeError as error:
@@ -154,20 +141,16 @@ class RowReader:
 
 
 def row_files(names: list[str]) -> list[str]:
-    """Choose the row files among `names`: the published ones if there are any, in growing order.
-
-    In a folder that is itself the published `data` they stand at the top.
-    """
-    for series in _SERIES:
-        if published := series.ordered(names):
-            return published
-    lines = [name for name in names if name.endswith(".jsonl") and not name.startswith(".")]
-    return sorted(lines, key=segment_of)
+    """The row files among `names`: the published series if it is there, oldest segment first, else every `.jsonl`."""
+    published = next(filter(None, (series.ordered(names) for series in PUBLISHED)), None)
+    return published or sorted(
+        (name for name in names if name.endswith(".jsonl") and not name.startswith(".")), key=grown_order
+    )
 
 
-@cache
-def _name_strays(source: PurePath, names: tuple[str, ...]) -> None:
-    """Say once which files beside the rows are not read."""
-    series = next((series for series in _SERIES if series.ordered(names)), None)
-    if series is not None and (strays := series.strays(names)):
-        logger.warning("%s: %s", source.name, told(strays))
+def warn_of_strays(files: SourceFiles) -> None:
+    """Log what only looks like a row file of a published folder, and is left alone."""
+    names = files.names()
+    for series in PUBLISHED:
+        if series.ordered(names):
+            series.warn_of_strays(names, files.path.name)

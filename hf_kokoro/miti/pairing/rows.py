@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from ...core.suggest import allowed
 from ...errors import Faults, RowError, UsageError
 from ..contract import NOT_STATED, ROW_KEYS, RUBRIC, row_faults
 from .candidates import CandidateSet, Pair
@@ -75,7 +76,7 @@ def make_rows(
     RowError if a row would break the schema.
     """
     if strategy not in STRATEGIES:
-        raise UsageError(f"strategy {strategy!r} is not known; allowed: {', '.join(STRATEGIES)}")
+        raise UsageError(f"strategy {strategy!r} is not known; {allowed(strategy, STRATEGIES)}")
     for name, value in (("min_margin", min_margin), ("max_per_therapist", max_per_therapist)):
         if value is not None and value < 1:
             raise UsageError(f"--{name.replace('_', '-')} {value}: allowed: 1 or more")

@@ -1,0 +1,188 @@
+"""KokoroChat (Qi et al. 2025) as a `datasets` builder: nothing is bundled, the user's copy is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import compress, islice
+from typing import Any, cast
+
+import datasets
+import pyarrow as pa
+
+from ...errors import UsageError
+from ..base import SourceBuilder, SourceConfig, configs_of
+from . import schema, tables
+from .labels import CHOICES as LABEL_CHOICES
+from .labels import Labeller
+from .reader import Dialogue, DialogueReader, is_dialogue_file
+from .splits import SPLIT_CHOICES, SplitRule
+from .views import VIEWS, DialogueView, MoveColumns
+
+_CITATION = "Qi et al. 2025, KokoroChat, ACL 2025, arXiv:2506.01357"
+_DIALOGUES_PER_TABLE = 200
+_DIALOGUES_PER_EXPANDED_TABLE = 20
+
+
+@dataclass
+class KokoroChatConfig(SourceConfig):
+    """Options of all KokoroChat configs.
+
+    Attributes:
+        language: `ja`, or `en`/`zh` for the translated edition.
+        untranslated: utterances whose translation is empty: `keep` them with their Japanese text, marked in the
+            `dialogues` view, or `drop` them.
+        pool: training pool of the response-generation views: `low` (<70), `high` (70-98), `full` (<=98).
+        seed: decides which rows are held out.
+        split_by: None for the paper's splits, or `counselor`, `client`, `person` (both) for disjoint groups.
+        conversational: message lists (True) or plain strings.
+        label_by: `raw` score, or `rater_centered`: the score less its rater's mean plus the overall mean.
+        desirable_min: a dialogue with at least this score, and no screening flag, is desirable.
+        min_ratings: `rater_centered` leaves out raters with fewer dialogues.
+    """
+
+    language: str = "ja"
+    untranslated: str = "keep"
+    pool: str = "full"
+    seed: int = 42
+    split_by: str | None = None
+    conversational: bool = True
+    label_by: str = "raw"
+    desirable_min: float = 70
+    min_ratings: int = 3
+
+    def check(self) -> None:
+        """Raise UsageError for a value that is not allowed."""
+        allowed: dict[str, tuple[Any, ...]] = {
+            "language": schema.LANGUAGES,
+            "untranslated": ("keep", "drop"),
+            "pool": ("low", "high", "full"),
+            "split_by": SPLIT_CHOICES,
+            "label_by": LABEL_CHOICES,
+        }
+        for name, values in allowed.items():
+            if getattr(self, name) not in values:
+                raise UsageError(f"{name}: got {getattr(self, name)!r}; allowed: {', '.join(map(str, values))}")
+
+
+class KokoroChat(SourceBuilder):
+    """KokoroChat from a folder, an archive or a Hub id.
+
+    `KokoroChat(config_name="dialogues", source="kokorochat.tar.gz").download_and_prepare()`; most users call
+    `hf_kokoro.load_dataset("kokorochat", ...)`. Raises UsageError, SourceError, InputError (all KokoroError).
+    """
+
+    VERSION = datasets.Version(schema.VERSION)
+    BUILDER_CONFIG_CLASS = KokoroChatConfig
+    VIEWS = VIEWS
+    PLAIN_VIEW = "dialogues"
+    BUILDER_CONFIGS = configs_of(VIEWS, KokoroChatConfig, schema.VERSION)
+    DEFAULT_SOURCE = schema.HUB_ID
+    HUB_PATTERNS = ("*.json", "*.tar.gz", "*.zip")
+
+    @classmethod
+    def _members(cls, names: list[str], options: dict[str, Any]) -> list[str]:
+        language = options.get("language", "ja")
+        known = language in schema.LANGUAGES
+        return [name for name in names if known and is_dialogue_file(name, language) is not False]
+
+    def _info(self) -> datasets.DatasetInfo:
+        self.config.check()
+        return datasets.DatasetInfo(
+            description=self.config.description,
+            # features are frozen constants; datasets may write into the copy it is given
+            features=self._view.features(self.config).copy(),
+            citation=_CITATION,
+            license=schema.LICENSE_ID,
+            homepage="https://github.com/UEC-InabaLab/KokoroChat",
+        )
+
+    @property
+    def _view(self) -> DialogueView:
+        return cast(DialogueView, self.view_of(self.config.name))
+
+    @cached_property
+    def _rule(self) -> SplitRule:
+        return SplitRule(self._view.paper_splits, self.config.pool, self.config.seed, self.config.split_by)
+
+    @cached_property
+    def _labeller(self) -> Labeller:
+        config = self.config
+        ratings = None
+        if config.label_by == "rater_centered":
+            ratings = [(d.client_id, d.score) for d in self._reader().read()]
+        return Labeller(config.desirable_min, ratings, config.min_ratings)
+
+    def _reader(self) -> DialogueReader:
+        return DialogueReader(self.files, self.config.language, keep_document=self._view.from_columns is not None)
+
+    def require_rows(self) -> None:
+        next(self._reader().read(), None)
+
+    def _splits_of(self, dl_manager: Any) -> list[datasets.SplitGenerator]:
+        names = self._reader().names() if self.files.seekable else None
+        if self._view.labelled:
+            _ = self._labeller  # one pass for all splits and worker processes
+        return [
+            datasets.SplitGenerator(
+                name=split,
+                gen_kwargs={"names": names, "split": split, "stop_at_once": dl_manager.is_streaming},
+            )
+            for split in self._rule.names()
+        ]
+
+    def _tables(self, names: list[str] | None, split: str, stop_at_once: bool) -> Iterator[pa.Table]:
+        """Tables of one split. All faults of the input are collected before the error; a stream stops at the first."""
+        reader = self._reader()
+        wanted = list(names) if names is not None else None
+        move = self._move_columns
+        found = self._by_columns(move, reader, wanted) if move else self._by_dialogue(reader, wanted, split)
+        for table in found:
+            if not reader.faults:
+                yield table
+            elif stop_at_once:
+                break
+        reader.faults.raise_if_any(f"{self.files.path.name} ({reader.count} good dialogues)", hint="nothing was built")
+
+    @property
+    def _move_columns(self) -> MoveColumns | None:
+        """Where whole columns can be moved no Python object is made per utterance."""
+        whole = self.config.language == "ja" and self.config.split_by is None
+        return self._view.from_columns if whole else None
+
+    def _by_columns(self, move: MoveColumns, reader: DialogueReader, names: list[str] | None) -> Iterator[pa.Table]:
+        source = partial(tables.source_table, wanted=schema.SOURCE_FEATURES.arrow_schema)
+        wanted = self.info.features.arrow_schema
+        for table in reader.read_tables(source, names, _DIALOGUES_PER_TABLE):
+            yield move(table, wanted)
+
+    def _by_dialogue(self, reader: DialogueReader, names: list[str] | None, split: str) -> Iterator[pa.Table]:
+        size = _DIALOGUES_PER_EXPANDED_TABLE if self._view.expands else _DIALOGUES_PER_TABLE
+        build = self._table_function()
+        wanted = self._wanted(reader.read(names), split)
+        while batch := list(islice(wanted, size)):
+            yield build(batch)
+
+    def _wanted(self, dialogues: Iterator[Dialogue], split: str) -> Iterator[Any]:
+        for dialogue in dialogues:
+            if self._rule.split_of(dialogue) != split:
+                continue
+            if self.config.untranslated == "drop":
+                _drop_untranslated(dialogue)
+            if not self._view.labelled:
+                yield dialogue
+            elif (label := self._labeller.label(dialogue)) is not None:
+                yield (dialogue, *label)
+
+    def _table_function(self) -> Callable[[list[Any]], pa.Table]:
+        view = self._view
+        table = view.translated_table if self.config.language != "ja" and view.translated_table else view.table
+        return partial(table, wanted=self.info.features.arrow_schema)
+
+
+def _drop_untranslated(dialogue: Dialogue) -> None:
+    keep = [not missing for missing in dialogue.untranslated]
+    if not all(keep):
+        for name in ("roles", "times", "texts", "origins", "untranslated"):
+            setattr(dialogue, name, list(compress(getattr(dialogue, name), keep)))

@@ -1,0 +1,266 @@
+"""MITI-ST preference rows as a `datasets` builder: the published rows and the views that trainers read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+from typing import Any, cast
+
+import datasets
+import pyarrow as pa
+
+from ...core.jsonl import canonical_json
+from ...errors import UsageError
+from ...miti import contract as schema
+from ...miti.features import ANSWERS_FEATURES, ROWS_FEATURES, pairs_features, unpaired_features
+from ...miti.views import DESIRABLE_MIN, answer_key, pair_view, unpaired_view
+from ...miti.weights import WEIGHTINGS, PairKey, pair_key, pair_weights
+from ..base import SourceBuilder, SourceConfig, configs_of
+from ..splits import RANDOM, TRAIN, TWO_GROUPS, Fractions, connected_groups
+from ..views import View, fixed
+from .reader import RowReader, row_files, warn_of_strays
+
+_ROWS_PER_TABLE = 500
+SPLIT_CHOICES = (None, "random", "question", "therapist")
+
+
+@dataclass
+class MitiStDpoConfig(SourceConfig):
+    """Options of all MITI-ST configs.
+
+    Attributes:
+        conversational: message lists (True) or plain strings.
+        seed: decides which groups are held out.
+        split_by: None (all rows in train), `random` (by row, or by question and answer where a
+            row is an answer), `question` or `therapist` (nobody on both sides).
+        weights: `uniform`, `margin` or `inverse_frequency` of the therapists; mean 1 over train.
+        desirable_min: `unpaired`: an answer with at least this total is desirable.
+    """
+
+    conversational: bool = True
+    seed: int = 42
+    split_by: str | None = None
+    weights: str = "uniform"
+    desirable_min: int = DESIRABLE_MIN
+
+    def check(self) -> None:
+        """Raise UsageError for a value that is not allowed."""
+        for name, values in (("split_by", SPLIT_CHOICES), ("weights", tuple(WEIGHTINGS))):
+            if getattr(self, name) not in values:
+                raise UsageError(f"{name}: got {getattr(self, name)!r}; allowed: {', '.join(map(str, values))}")
+
+
+@dataclass
+class _Plan:
+    """What one pass over the rows settles for all splits: question groups and weights."""
+
+    groups: Mapping[str, str] = field(default_factory=dict)
+    weights: Mapping[str, float] = field(default_factory=dict)
+
+
+_ANSWER_CONTEXT = ("question_id", "topic", "prompt", "judge_model", "rubric")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowView(View):
+    """A view of rows, or of their answers."""
+
+    row: Callable[[dict[str, Any], int | None, float, Any], dict[str, Any]]
+    """A row, the number of its answer (None: the row itself), its weight and the config's options to one row."""
+    per_answer: bool = False
+    weighted: bool = False
+
+
+def _pair(row: dict[str, Any], unit: int | None, weight: float, config: Any) -> dict[str, Any]:
+    return pair_view(row, weight=weight, conversational=config.conversational)
+
+
+def _unpaired(row: dict[str, Any], unit: int | None, weight: float, config: Any) -> dict[str, Any]:
+    chat, minimum = config.conversational, config.desirable_min
+    return unpaired_view(row, row["all_answers"][unit], weight=weight, desirable_min=minimum, conversational=chat)
+
+
+def _answer(row: dict[str, Any], unit: int | None, weight: float, config: Any) -> dict[str, Any]:
+    return {**{key: row[key] for key in _ANSWER_CONTEXT}, **row["all_answers"][unit]}
+
+
+_TRAINED = ("conversational", "weights")
+VIEWS = (
+    RowView(
+        name="rows",
+        description="the published schema",
+        features=fixed(ROWS_FEATURES),
+        row=lambda row, unit, weight, config: row,
+    ),
+    RowView(
+        name="pairs",
+        description="prompt, chosen, rejected with margin and weight",
+        features=lambda c: pairs_features(c.conversational),
+        options=_TRAINED,
+        trains=("dpo", "reward"),
+        row=_pair,
+        weighted=True,
+    ),
+    RowView(
+        name="reward",
+        description="the same as pairs, for reward models",
+        features=lambda c: pairs_features(c.conversational),
+        options=_TRAINED,
+        row=_pair,
+        weighted=True,
+    ),
+    RowView(
+        name="unpaired",
+        description="one row an answer with a desirable-or-not label, for KTO",
+        features=lambda c: unpaired_features(c.conversational),
+        options=(*_TRAINED, "desirable_min"),
+        trains=("kto",),
+        row=_unpaired,
+        per_answer=True,
+        weighted=True,
+    ),
+    RowView(
+        name="answers",
+        description="one row an answer: the N x 5 score matrix",
+        features=fixed(ANSWERS_FEATURES),
+        row=_answer,
+        per_answer=True,
+    ),
+)
+
+
+class MitiStDpo(SourceBuilder):
+    """MITI-ST rows from a folder, a JSON Lines file or a Hub id.
+
+    Raises UsageError, SourceError or InputError (all KokoroError).
+    """
+
+    VERSION = datasets.Version(schema.VERSION)
+    BUILDER_CONFIG_CLASS = MitiStDpoConfig
+    VIEWS = VIEWS
+    PLAIN_VIEW = "pairs"
+    BUILDER_CONFIGS = configs_of(VIEWS, MitiStDpoConfig, schema.VERSION)
+    DEFAULT_SOURCE = schema.HUB_ID
+    HUB_PATTERNS = ("data/*.jsonl", "*.jsonl")
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        warn_of_strays(self.files)
+
+    @classmethod
+    def _members(cls, names: list[str], options: dict[str, Any]) -> list[str]:
+        return row_files(names)
+
+    def _info(self) -> datasets.DatasetInfo:
+        self.config.check()
+        features = self._view.features(self.config)
+        return datasets.DatasetInfo(description=self.config.description, features=features.copy())
+
+    @property
+    def _view(self) -> RowView:
+        return cast(RowView, self.view_of(self.config.name))
+
+    def _fractions(self) -> Fractions:
+        if self.config.split_by is None:
+            return Fractions(test=0.0)
+        # a pair names two therapists; a row stays only if both fall on the same side
+        return TWO_GROUPS if self.config.split_by == "therapist" else RANDOM
+
+    def require_rows(self) -> None:
+        next(RowReader(self.files).read(), None)
+
+    def _splits_of(self, dl_manager: Any) -> list[datasets.SplitGenerator]:
+        _ = self._plan  # one pass for all splits
+        return [
+            datasets.SplitGenerator(name=split, gen_kwargs={"split": split, "stop_at_once": dl_manager.is_streaming})
+            for split in self._fractions().names()
+        ]
+
+    @cached_property
+    def _plan(self) -> _Plan:
+        """Question groups need all rows, and so do weights; neither is computed where nobody asks for it."""
+        plan = _Plan()
+        if self.config.split_by == "question":
+            plan.groups = connected_groups(_question_keys(row) for row in RowReader(self.files).read())
+        if self._view.weighted and self.config.weights != "uniform":
+            keys = {
+                unit_id(row, unit): self._weight_key(row, unit)
+                for row, unit in self._distinct(RowReader(self.files))
+                if self._split_of(row, unit, plan.groups) == TRAIN
+            }
+            weights = pair_weights(list(keys.values()), self.config.weights)
+            plan.weights = dict(zip(keys, weights, strict=True))
+        return plan
+
+    def _weight_key(self, row: dict[str, Any], unit: int | None) -> PairKey:
+        return pair_key(row) if unit is None else PairKey(0, (row["all_answers"][unit]["therapist"],))
+
+    def _split_of(self, row: dict[str, Any], unit: int | None, groups: Mapping[str, str]) -> str | None:
+        split_by = self.config.split_by
+        if split_by is None:
+            return TRAIN
+        if split_by == "random":
+            keys = [schema.row_id(row) if unit is None else _answered(row, unit)]
+        elif split_by == "question":
+            keys = [groups[_question_keys(row)[0]]]
+        elif unit is not None:
+            keys = [row["all_answers"][unit]["therapist"]]
+        elif not self._view.weighted:
+            keys = [answer["therapist"] for answer in row["all_answers"]]
+        else:
+            keys = [row["chosen_therapist"], row["rejected_therapist"]]
+        return self._fractions().split_of(self.config.seed, keys)
+
+    def _tables(self, split: str, stop_at_once: bool) -> Iterator[pa.Table]:
+        reader = RowReader(self.files)
+        schema_arrow = self.info.features.arrow_schema
+        records = self._records(reader, split)
+        while batch := list(islice(records, _ROWS_PER_TABLE)):
+            if not reader.faults:
+                yield pa.Table.from_pylist(batch, schema=schema_arrow)
+            elif stop_at_once:
+                break
+        reader.faults.raise_if_any(self.files.path.name, hint="nothing was built")
+
+    def _records(self, reader: RowReader, split: str) -> Iterator[dict[str, Any]]:
+        weights = self._plan.weights
+        for row, unit in self._distinct(reader):
+            if self._split_of(row, unit, self._plan.groups) == split:
+                # rows outside train are for evaluation, where every row counts once
+                weight = weights.get(unit_id(row, unit), 1.0) if weights else 1.0
+                yield self._view.row(row, unit, weight, self.config)
+
+    def _distinct(self, reader: RowReader) -> Iterator[tuple[dict[str, Any], int | None]]:
+        """(row, unit) of everything that the config shows.
+
+        A question that was sampled again brings the same verdicts again; each counts once, for the weights too.
+        """
+        seen: set[int] = set()
+        for row in reader.read():
+            for unit in self._units(row):
+                if unit is not None:
+                    key = answer_key(row, row["all_answers"][unit])
+                    if key in seen:
+                        continue
+                    seen.add(key)
+                yield row, unit
+
+    def _units(self, row: dict[str, Any]) -> list[int | None]:
+        """A row's answers for the views with one row an answer, else the row itself (None)."""
+        return list(range(len(row["all_answers"]))) if self._view.per_answer else [None]
+
+
+def unit_id(row: Mapping[str, Any], unit: int | None) -> str:
+    """Identity of a row (unit None) or of one of its answers."""
+    return schema.row_id(row) if unit is None else f"{schema.row_id(row)}/{unit}"
+
+
+def _answered(row: Mapping[str, Any], unit: int) -> str:
+    """The text of a question and of one of its answers: whoever judges it, and however often, it is one unit."""
+    return canonical_json({"prompt": row["prompt"], "answer": row["all_answers"][unit]["text"]})
+
+
+def _question_keys(row: Mapping[str, Any]) -> tuple[str, str]:
+    return f"id:{row['question_id']}", f"text:{row['prompt']}"

@@ -1,0 +1,40 @@
+"""A view: one config of a corpus, and everything that follows from its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import datasets
+
+DIALOGUE_TASK = ("text-generation", "dialogue-modeling")
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """What a config holds and what it is for. A corpus adds how its rows are made, in a subclass."""
+
+    name: str
+    description: str
+    features: Callable[[Any], datasets.Features]
+    """Of the config's options. A frozen constant or made of those: `datasets` gets a copy."""
+    options: tuple[str, ...] = ()
+    """Options of the corpus that mean something to this view, where they don't mean something to every view."""
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    """Defaults of options that differ from the corpus's own."""
+    trains: tuple[str, ...] = ()
+    """Training methods that read this view where a recipe names none."""
+    task: tuple[str, str] = DIALOGUE_TASK
+    """The Hub's task category and task id, for the card."""
+
+
+def fixed(features: datasets.Features) -> Callable[[Any], datasets.Features]:
+    """Features that no option changes."""
+    return lambda config: features
+
+
+def only_for(views: Sequence[View]) -> dict[str, tuple[str, ...]]:
+    """Options that mean something to some views alone, each with those views."""
+    names = dict.fromkeys(option for view in views for option in view.options)
+    return {option: tuple(view.name for view in views if option in view.options) for option in names}

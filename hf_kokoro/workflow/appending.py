@@ -1,0 +1,153 @@
+"""`append_rows`: rows into a growing dataset, its card and derived configs renewed in the same commit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ..miti.contract import DATA_PATH
+
+if TYPE_CHECKING:
+    from ..hub import AppendReport, ExtraFiles, Growth, Patience, Target
+
+Row = Mapping[str, Any]
+_CARD_MARK = b"<!-- yours:"
+"""What every card of `hf-kokoro card` has, and hardly any other: places for the owner's own text."""
+
+
+def append_rows(
+    target: str | PathLike[str] | Target,
+    rows: Iterable[Row] | str | PathLike[str] | Any,
+    path: str = DATA_PATH,
+    *,
+    card: bool | None = None,
+    allow: Iterable[str] = (),
+    redact: bool = False,
+    strict: bool = False,
+    skip_invalid: bool = False,
+    rejects: str | PathLike[str] = "rejects.jsonl",
+    dry_run: bool = False,
+    segment_bytes: int | None = None,
+    message: str | None = None,
+    extra_operations: ExtraFiles | None = None,
+    branch: str | None = None,
+    pr: bool = False,
+    private: bool = True,
+    token: str | None = None,
+    spool: str | PathLike[str] | None = None,
+    patience: Patience | None = None,
+) -> AppendReport:
+    """Add rows to a growing dataset: each row once, old bytes untouched, or no change at all.
+
+    `rows` are mappings, the path of a JSON Lines file, a pandas DataFrame or a `datasets.Dataset`; numpy's numbers
+    and tuples in them are taken for Python's own, so that a row has one digest however it comes. `card` renews card,
+    derived configs and figures in the same commit: None where `card` wrote the card that is there, True always,
+    False never; files of `extra_operations` go along. All else is as for `hf_kokoro.hub.append_rows`, and so are the
+    errors it raises.
+    """
+    from .. import hub
+
+    return hub.append_rows(
+        target,
+        plain_rows(rows),
+        path,
+        allow=allow,
+        redact=redact,
+        strict=strict,
+        skip_invalid=skip_invalid,
+        rejects=rejects,
+        dry_run=dry_run,
+        segment_bytes=segment_bytes,
+        message=message,
+        extra_operations=_together(card_hook(target, path, card), extra_operations),
+        branch=branch,
+        pr=pr,
+        private=private,
+        token=token,
+        spool=spool,
+        patience=patience,
+    )
+
+
+def plain_rows(rows: Any) -> Any:
+    """Rows in Python's own types; a path stays a path, and what is no row stays for the check that names it."""
+    if isinstance(rows, str | PathLike | Mapping):
+        return rows
+    if type(rows).__module__.partition(".")[0] == "pandas" and hasattr(rows, "to_dict"):
+        rows = rows.to_dict("records")
+    return map(_plain, rows)
+
+
+def _plain(value: Any) -> Any:
+    if type(value) in (str, int):
+        return value
+    # numpy's scalars and arrays have both; no numpy is loaded to know them
+    if hasattr(value, "dtype") and hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {key: _plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    return value
+
+
+def _together(first: ExtraFiles | None, second: ExtraFiles | None) -> ExtraFiles | None:
+    if first is None or second is None:
+        return first or second
+    card, more = first, second
+    return lambda growth: {**card(growth), **more(growth)}
+
+
+class Append(Protocol):
+    """`append_rows` with everything settled but the rows and how long to try."""
+
+    def __call__(self, rows: list[Row], *, patience: Patience | None) -> AppendReport: ...
+
+
+def appender(to: str, path: str, card: bool | None = None, **options: Any) -> Append:
+    """Appends to `to`, the card renewed in the same commit.
+
+    Raises UsageError now for what can't be meant, and ForeignData if it holds another dataset; what else may be wrong
+    with it (it may be out of reach for a while) is said by the appends.
+    """
+    from ..hub import append_rows, resolve_target
+    from ..hub.errors import ForeignData, TargetError
+    from ..hub.resolve import HubOptions
+    from ..policy.gate import check_kinds
+
+    check_kinds(options.get("allow", ()))
+    place = resolve_target(to, HubOptions(options.get("branch"), private=options.get("private", True)))
+    try:
+        append_rows(place, [], path, dry_run=True)
+    except ForeignData:
+        raise
+    except TargetError:
+        pass
+    hook = card_hook(to, path, card)
+
+    def append(rows: list[Row], *, patience: Patience | None) -> AppendReport:
+        return append_rows(to, rows, path, extra_operations=hook, patience=patience, **options)
+
+    return append
+
+
+def card_hook(to: str | PathLike[str] | Target, path: str, wanted: bool | None) -> ExtraFiles | None:
+    """Renews card, derived configs and figures together with the rows, so that they never say old numbers."""
+    from importlib.util import find_spec
+
+    from ..cards import card_files
+    from ..hub import resolve_target
+
+    if wanted is False or (wanted is None and path != DATA_PATH):
+        return None
+    repo = getattr(resolve_target(to), "repo_id", None)
+
+    def files(growth: Growth) -> Mapping[str, bytes]:
+        card = growth.card or b""
+        if wanted is None and _CARD_MARK not in card:
+            return {}
+        figures = find_spec("matplotlib") is not None and (wanted is True or b"assets/" in card)
+        return card_files(growth, repo=repo, figures=figures) if repo else card_files(growth, figures=figures)
+
+    return files

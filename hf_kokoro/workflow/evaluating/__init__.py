@@ -1,0 +1,1 @@
+"""`evaluate`: the papers' metrics and preference accuracy, one module a function."""

@@ -1,0 +1,138 @@
+"""`pair`: a journal's verdicts to rows of the published schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from ..core.reports import Report
+from ..errors import SourceError, UsageError
+from ..judging import read_journal
+from ..miti.contract import row_line
+from ..miti.pairing import Options, PairReport, make_rows
+from . import joining as join
+from .stamps import Stamp, advice, stamp_of
+
+
+@dataclass(frozen=True)
+class PairRun(Report):
+    """What became of the questions, and what the rows state of their source."""
+
+    made: PairReport
+    judge_model: str
+    source: str
+    verdicts_without_text: int
+    verdicts_not_used: int
+    stamp: Stamp
+    out: str
+
+    @property
+    def advice(self) -> str:
+        """What the rows do not state, and how to state it; empty if they state everything."""
+        return advice(self.stamp)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data, as `--json` prints it."""
+        return self.made.as_dict() | {
+            "judge_model": self.judge_model,
+            "source": self.source,
+            "verdicts_without_text": self.verdicts_without_text,
+            "verdicts_not_used": self.verdicts_not_used,
+            "source_dataset": self.stamp.source_dataset,
+            "license": self.stamp.license,
+            "out": self.out,
+        }
+
+
+def pair(
+    journal: str | PathLike[str],
+    out: str | PathLike[str],
+    *,
+    source: str | None = None,
+    strategy: str = "best-worst",
+    min_margin: int = 1,
+    min_answers: int = 3,
+    max_per_therapist: int | None = None,
+    seed: int = 42,
+    top_k: int = 2,
+    subsets: int = 3,
+    subset_size: int = 3,
+    allow_partial: bool = False,
+    judge_model: str | None = None,
+    consensus: Sequence[str | PathLike[str]] = (),
+    source_dataset: str | None = None,
+    license_name: str | None = None,
+) -> PairRun:
+    """Write the journal's pairs to the JSON Lines file `out`, one a row; an older file there is replaced.
+
+    The texts are read again from the source that `judge` noted beside the journal, or from `source`. `consensus`
+    are journals whose judges must agree on a pair's direction. Raises UsageError (also for an `out` that is one of
+    the files read, or lies in a growing dataset), SourceError, JournalError, RowError.
+    """
+    book, place, others = Path(journal), Path(out), [Path(other) for other in consensus]
+    _refuse_growing_file(place)
+    _refuse_input(place, (book, join.origin_path(book), *others), "a file that these rows are made from")
+    verdicts = join.one_judge(read_journal(book), judge_model, str(book))
+    model = verdicts[0].judge_model
+    found, chat = join.source_of_journal(book, source)
+    _refuse_input(place, _files_of(Path(found).expanduser(), chat.ignored_files), "the source of the texts")
+    stamp = stamp_of(chat, source_dataset, license_name)
+    joined = join.candidate_sets(chat.questions, verdicts, model)
+    rows, made = make_rows(
+        joined.sets,
+        strategy,
+        options=Options(seed, top_k, subsets, subset_size),
+        min_answers=min_answers,
+        min_margin=min_margin,
+        max_per_therapist=max_per_therapist,
+        allow_partial=allow_partial,
+        agreed=join.consensus_of(others, verdicts[0]) if others else None,
+        source_dataset=stamp.source_dataset,
+        license_name=stamp.license,
+    )
+    _write(place, "".join(map(row_line, rows)))
+    return PairRun(made, model, found, joined.without_text, joined.not_used, stamp, str(place))
+
+
+def _refuse_growing_file(out: Path) -> None:
+    """Raise UsageError if `out` lies in a folder that `append` grows: replacing it would break its history."""
+    from ..core.series import Series
+    from ..hub.local import FOLDER
+    from ..miti.contract import DATA_PATH
+
+    place = out.expanduser().resolve()
+    grown = "/".join(place.parts[-2:]) in Series(DATA_PATH)
+    if grown or any((folder / FOLDER).is_dir() for folder in place.parents):
+        raise UsageError(
+            f"--out {out}: a growing dataset's place, which only `hf-kokoro append` may change; "
+            "name another file, then append it"
+        )
+
+
+def _refuse_input(out: Path, inputs: Iterable[Path], what: str) -> None:
+    """Raise UsageError if `out` is one of the files that are read."""
+    for file in inputs:
+        if out.exists() and file.exists() and out.samefile(file):
+            raise UsageError(f"--out {out}: {what}, which would be lost; name another file")
+
+
+def _files_of(source: Path, ignored: Iterable[str]) -> list[Path]:
+    """The files of a source (a file, or a folder less what is ignored there); none for a Hub id."""
+    if not source.is_dir():
+        return [source]
+    others = {source / name for name in ignored}
+    return [file for file in source.rglob("*") if file.is_file() and file not in others]
+
+
+def _write(out: Path, text: str) -> None:
+    """Whole or not at all: an interrupted run leaves the old file as it was."""
+    from ..core.atomic import make_folders, write_atomically
+
+    try:
+        make_folders(out.parent)
+        write_atomically(out, text.encode())
+    except OSError as error:
+        raise SourceError(f"{out}: can't be written ({error.strerror})") from error

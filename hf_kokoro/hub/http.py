@@ -11,8 +11,6 @@ import io
 import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import TypeVar
 
 import httpx2
@@ -21,6 +19,7 @@ from huggingface_hub.errors import HfHubHTTPError, OfflineModeIsEnabled
 from huggingface_hub.utils._headers import build_hf_headers
 from huggingface_hub.utils._http import hf_raise_for_status, parse_ratelimit_headers
 
+from ..core.retry import retry_after
 from .client import OwnClient
 from .errors import AccessError, CommitRace, OutcomeUnknown, RateLimited, TargetError
 from .patience import Patience, wait_between
@@ -72,7 +71,7 @@ def _by_status(response: httpx2.Response, doing: str) -> TargetError:
     if status in (409, 412):
         return CommitRace(f"{told}: somebody else committed first")
     if status == 429:
-        return RateLimited(f"{told}: too many requests", retry_after(response.headers))
+        return RateLimited(f"{told}: too many requests", _wait_by(response.headers))
     if status in (401, 403, 404):
         return AccessError(f"{told}: {_LIKELY[status]}")
     if status == 408 or status >= 500:
@@ -90,20 +89,11 @@ _LIKELY = {
 }
 
 
-def retry_after(headers: httpx2.Headers) -> float | None:
-    """Seconds to wait by `Retry-After` (seconds or an HTTP date) or the `RateLimit` header."""
-    value = (headers.get("retry-after") or "").strip()
-    if value.isdigit():
-        return float(value)
-    if value:
-        try:
-            when = parsedate_to_datetime(value)
-        except ValueError:
-            return None
-        when = when if when.tzinfo else when.replace(tzinfo=UTC)
-        return max(0.0, (when - datetime.now(UTC)).total_seconds())
-    info = parse_ratelimit_headers(headers)
-    return float(info.reset_in_seconds) if info is not None else None
+def _wait_by(headers: httpx2.Headers) -> float | None:
+    """Seconds to wait by `Retry-After`, or by the Hub's header `RateLimit`."""
+    wait = retry_after(headers)
+    info = parse_ratelimit_headers(headers) if wait is None else None
+    return float(info.reset_in_seconds) if info is not None else wait
 
 
 def asked(doing: str, call: Callable[[], _T], *, commits: bool = False) -> _T:

@@ -30,16 +30,14 @@ _Factory = Callable[[], httpx2.Client]
 
 
 class OwnClient:
-    """The client of one target, made by the process's factory (so with its proxies and certificates) when needed.
+    """Time limits and a counter for the requests of one target; they share the client that is ours.
 
-    Requests that have no time limits get them; body bytes are added to `traffic`.
+    Requests that have no time limits get these; body bytes are added to `traffic`.
     """
 
     def __init__(self, traffic: Traffic, read_seconds: float = READ_SECONDS) -> None:
         self._traffic = traffic
         self._limits = {"connect": CONNECT_SECONDS, "read": read_seconds, "write": read_seconds, "pool": read_seconds}
-        self._client: httpx2.Client | None = None
-        self._process = 0
         self._responses: list[httpx2.Response] = []
 
     @contextmanager
@@ -59,36 +57,40 @@ class OwnClient:
         self._traffic.received += sum(r.num_bytes_downloaded for r in self._responses if r.is_closed)
         self._responses = [response for response in self._responses if not response.is_closed]
 
-    def client(self, factory: _Factory) -> httpx2.Client:
-        """The client as it is now: one that was closed, or made before a fork, is made anew."""
-        if self._client is None or self._client.is_closed or self._process != os.getpid():
-            self._client, self._process = factory(), os.getpid()
-            hooks = self._client.event_hooks
-            self._client.event_hooks = {
-                "request": [*hooks["request"], self._on_request],
-                "response": [*hooks["response"], self._on_response],
-            }
-        return self._client
+    def sends(self, request: httpx2.Request) -> None:
+        """Bound and count a request that is about to go out."""
+        given = request.extensions.get("timeout") or {}
+        request.extensions["timeout"] = {name: given.get(name) or limit for name, limit in self._limits.items()}
+        self._traffic.sent += int(request.headers.get("content-length", 0))
 
-    def _on_request(self, request: httpx2.Request) -> None:
-        if _USED.get() is self:  # a factory may give the same client to everybody
-            given = request.extensions.get("timeout") or {}
-            request.extensions["timeout"] = {name: given.get(name) or limit for name, limit in self._limits.items()}
-            self._traffic.sent += int(request.headers.get("content-length", 0))
-
-    def _on_response(self, response: httpx2.Response) -> None:
-        if _USED.get() is self:
-            self._responses.append(response)
+    def gets(self, response: httpx2.Response) -> None:
+        """Remember a response whose body will be counted."""
+        self._responses.append(response)
 
 
 _USED: ContextVar[OwnClient | None] = ContextVar("hf_kokoro_own_client", default=None)
 
 
-class _Shared:
-    """Client and factory of the process: whatever is done to it is done to the client that this context uses."""
+def _on_request(request: httpx2.Request) -> None:
+    # a factory may give the same client to everybody
+    if own := _USED.get():
+        own.sends(request)
 
-    def __init__(self, factory: _Factory, client: httpx2.Client | None) -> None:
-        vars(self).update(_factory=factory, _theirs=client, _lock=threading.Lock())
+
+def _on_response(response: httpx2.Response) -> None:
+    if own := _USED.get():
+        own.gets(response)
+
+
+class _Shared:
+    """Client and factory of the process: whatever is done to it is done to the client that this context uses.
+
+    Both clients are made by the factory that the process had, so with its proxies and certificates, and made anew when
+    closed. Ours is also made anew after a fork; huggingface_hub closes the other then.
+    """
+
+    def __init__(self, factory: _Factory, theirs: httpx2.Client | None) -> None:
+        vars(self).update(factory=factory, theirs=theirs, ours=None, process=0, lock=threading.Lock())
 
     def __call__(self) -> _Shared:
         return self
@@ -100,14 +102,17 @@ class _Shared:
         setattr(self._current(), name, value)
 
     def _current(self) -> httpx2.Client:
-        own, mine = _USED.get(), vars(self)
-        if own is not None:
-            return own.client(mine["_factory"])
-        with mine["_lock"]:
-            if mine["_theirs"] is None or mine["_theirs"].is_closed:
-                mine["_theirs"] = mine["_factory"]()
-            theirs: httpx2.Client = mine["_theirs"]
-            return theirs
+        state, own = vars(self), _USED.get() is not None
+        which = "ours" if own else "theirs"
+        with state["lock"]:
+            client: httpx2.Client | None = state[which]
+            if client is None or client.is_closed or (own and state["process"] != os.getpid()):
+                client = state[which] = state["factory"]()
+                if own:
+                    state["process"] = os.getpid()
+                    hooks = {"request": _on_request, "response": _on_response}
+                    client.event_hooks = {kind: [*found, hooks[kind]] for kind, found in client.event_hooks.items()}
+            return client
 
 
 def _take_its_place() -> None:

@@ -32,6 +32,7 @@ class Watched(httpx2.BaseTransport):
     refuse: str = "/nowhere/"
     sent: list[httpx2.Request] = field(default_factory=list)
     refused: int = 0
+    made: int = 0
     _way: httpx2.HTTPTransport = field(default_factory=httpx2.HTTPTransport)
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -43,6 +44,7 @@ class Watched(httpx2.BaseTransport):
 
     def client(self) -> httpx2.Client:
         """As huggingface_hub's own factory makes it, with this transport."""
+        self.made += 1
         hooks = default_client_factory().event_hooks
         return httpx2.Client(transport=self, event_hooks=hooks, follow_redirects=True, timeout=None)
 
@@ -146,3 +148,22 @@ def test_what_is_set_on_the_processs_client_or_closed_is_that_client_and_not_our
     assert append_rows(target, rows(2)).added == 1
     assert limits(watched.sent) == [BOUNDED] * len(watched.sent)
     assert get_session().event_hooks == default_client_factory().event_hooks
+
+
+def test_a_factory_that_gives_everybody_one_client_leaves_others_their_limits(
+    hub: HubDouble, hub_target: Make, watched: Watched
+) -> None:
+    only = watched.client()
+    set_client_factory(lambda: only)
+    assert append_rows(hub_target(), rows(1)).bytes_sent > 0
+    ours = len(watched.sent)
+    HfApi(endpoint=hub.endpoint, token="hf_reads").dataset_info("user/pairs")
+    assert limits(watched.sent) == [*[BOUNDED] * ours, UNBOUNDED]
+
+
+def test_targets_share_one_client_so_that_connections_are_used_again(
+    hub: HubDouble, hub_target: Make, watched: Watched
+) -> None:
+    for number in range(3):
+        append_rows(hub_target(), rows(number))
+    assert watched.made == 1

@@ -112,9 +112,10 @@ def test_client_has_no_time_limit_of_its_own() -> None:
 
 def test_client_and_factory_are_the_processs_and_setting_a_factory_closes_the_client() -> None:
     assert "client" not in inspect.signature(HfApi).parameters
+    set_client_factory(_http.default_client_factory)
     former = get_session()
     assert _http._GLOBAL_CLIENT is former
-    set_client_factory(_http._GLOBAL_CLIENT_FACTORY)
+    set_client_factory(_http.default_client_factory)
     assert _http._GLOBAL_CLIENT is None
     assert former.is_closed
     other = httpx2.Client()

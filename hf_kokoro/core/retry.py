@@ -1,12 +1,15 @@
-"""Trying again: how long to wait after failures in a row, and waiting that all workers share."""
+"""Trying again: how long to wait after failures in a row or as a service asks, and waiting that all workers share."""
 
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 
 
 def jittered(
@@ -18,6 +21,21 @@ def jittered(
     """
     # past 20 doublings every cap is reached, and the power would overflow some day
     return min(cap, first * 2.0 ** min(failures, 20)) * (least + (1 - least) * random())
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds to wait by the header `Retry-After`, a number or an HTTP date; None if it says nothing readable."""
+    value = (headers.get("retry-after") or "").strip()
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            when = parsedate_to_datetime(value)
+        except ValueError:
+            return None
+        when = when if when.tzinfo else when.replace(tzinfo=UTC)
+        seconds = (when - datetime.now(UTC)).total_seconds()
+    return max(0.0, seconds) if math.isfinite(seconds) else None
 
 
 @dataclass

@@ -1,95 +1,31 @@
-"""What the Hub's client leaves to its callers: time limits, byte counts, errors told apart by type, and reading a file
-of a pinned revision from any byte on, and on again after a dropped connection.
+"""What huggingface_hub leaves to its callers: errors told apart by type, and reading a file of a pinned revision from
+any byte on, and on again after a dropped connection.
 
-Facts are for huggingface_hub 2.4: its shared client has no time limit, never retries a commit, and answers a
-dropped connection, a lost reply and an HTML page in as many different exceptions.
+Facts are for huggingface_hub 2.4: it never retries a commit, and answers a dropped connection, a lost reply and an HTML
+page in as many different exceptions.
 """
 
 from __future__ import annotations
 
 import io
 import json
-import sys
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-from typing import Any, TypeVar
+from contextlib import ExitStack
+from typing import TypeVar
 
 import httpx2
 from huggingface_hub import get_session, hf_hub_url
 from huggingface_hub.errors import HfHubHTTPError, OfflineModeIsEnabled
 from huggingface_hub.utils._headers import build_hf_headers
 from huggingface_hub.utils._http import hf_raise_for_status, parse_ratelimit_headers
-from huggingface_hub.utils.tqdm import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
 
+from ..core.retry import retry_after
+from .client import OwnClient
 from .errors import AccessError, CommitRace, OutcomeUnknown, RateLimited, TargetError
 from .patience import Patience, wait_between
-from .target import Traffic
-
-CONNECT_SECONDS = 15.0
-READ_SECONDS = 120.0
-"""No byte for this long counts as lost; a commit of a large repo may take a minute before it answers."""
 
 _T = TypeVar("_T")
 _PIECE = 1 << 16
-_Bounded = Callable[[], AbstractContextManager[None]]
-_lock = threading.Lock()
-
-
-@contextmanager
-def bounded_http(traffic: Traffic, read_seconds: float = READ_SECONDS, *, uploads: bool = False) -> Iterator[None]:
-    """Give the requests of this block a time limit, where they have none, and count their body bytes.
-
-    huggingface_hub has one client for the whole process and takes no other for a call. Its factory is the process's
-    too, and setting it closes the client under the requests of other threads. So hooks go onto that client, and act
-    for this thread alone; with `uploads` also for the client's upload workers, which are known only as threads of a
-    pool that began since. Requests of other threads keep the limits and hooks they have.
-    """
-    limits = {"connect": CONNECT_SECONDS, "read": read_seconds, "write": read_seconds, "pool": read_seconds}
-    responses: list[httpx2.Response] = []
-    mine, before = threading.current_thread(), {*threading.enumerate()}
-
-    def ours() -> bool:
-        thread = threading.current_thread()
-        return thread is mine or (uploads and thread not in before and thread.name.startswith("ThreadPoolExecutor"))
-
-    def on_request(request: httpx2.Request) -> None:
-        if ours():
-            given = request.extensions.get("timeout") or {}
-            request.extensions["timeout"] = {name: given.get(name) or limit for name, limit in limits.items()}
-            traffic.sent += int(request.headers.get("content-length", 0))
-
-    def on_response(response: httpx2.Response) -> None:
-        if ours():
-            responses.append(response)
-
-    client = get_session()
-    hooks: dict[str, Callable[..., Any]] = {"request": on_request, "response": on_response}
-    with _quiet_unless_terminal():
-        try:
-            with _lock:
-                client.event_hooks = {kind: [*found, hooks[kind]] for kind, found in client.event_hooks.items()}
-            yield
-        finally:
-            with _lock:
-                found = client.event_hooks
-                client.event_hooks = {kind: [h for h in found[kind] if h is not hook] for kind, hook in hooks.items()}
-            traffic.received += sum(response.num_bytes_downloaded for response in responses)
-
-
-@contextmanager
-def _quiet_unless_terminal() -> Iterator[None]:
-    """Keep the client's progress bars out of pipes and log files."""
-    if sys.stderr.isatty() or are_progress_bars_disabled():
-        yield
-        return
-    disable_progress_bars()
-    try:
-        yield
-    finally:
-        enable_progress_bars()
 
 
 def told_apart(error: Exception, doing: str) -> TargetError | None:
@@ -135,7 +71,7 @@ def _by_status(response: httpx2.Response, doing: str) -> TargetError:
     if status in (409, 412):
         return CommitRace(f"{told}: somebody else committed first")
     if status == 429:
-        return RateLimited(f"{told}: too many requests", retry_after(response.headers))
+        return RateLimited(f"{told}: too many requests", _wait_by(response.headers))
     if status in (401, 403, 404):
         return AccessError(f"{told}: {_LIKELY[status]}")
     if status == 408 or status >= 500:
@@ -153,20 +89,11 @@ _LIKELY = {
 }
 
 
-def retry_after(headers: httpx2.Headers) -> float | None:
-    """Seconds to wait by `Retry-After` (seconds or an HTTP date) or the `RateLimit` header."""
-    value = (headers.get("retry-after") or "").strip()
-    if value.isdigit():
-        return float(value)
-    if value:
-        try:
-            when = parsedate_to_datetime(value)
-        except ValueError:
-            return None
-        when = when if when.tzinfo else when.replace(tzinfo=UTC)
-        return max(0.0, (when - datetime.now(UTC)).total_seconds())
-    info = parse_ratelimit_headers(headers)
-    return float(info.reset_in_seconds) if info is not None else None
+def _wait_by(headers: httpx2.Headers) -> float | None:
+    """Seconds to wait by `Retry-After`, or by the Hub's header `RateLimit`."""
+    wait = retry_after(headers)
+    info = parse_ratelimit_headers(headers) if wait is None else None
+    return float(info.reset_in_seconds) if info is not None else wait
 
 
 def asked(doing: str, call: Callable[[], _T], *, commits: bool = False) -> _T:
@@ -188,9 +115,9 @@ def asked(doing: str, call: Callable[[], _T], *, commits: bool = False) -> _T:
 class Pinned:
     """The files of one revision of a repo. Nothing is served from a cache, so nothing old can come back."""
 
-    def __init__(self, repo_id: str, revision: str, *, token: str | None, endpoint: str, bounded: _Bounded) -> None:
+    def __init__(self, repo_id: str, revision: str, *, token: str | None, endpoint: str, own: OwnClient) -> None:
         self._repo_id, self._revision = repo_id, revision
-        self._token, self._endpoint, self._bounded = token, endpoint, bounded
+        self._token, self._endpoint, self._own = token, endpoint, own
 
     def fetch(self, path: str, offset: int) -> Iterator[bytes]:
         """Bytes from `offset` to the end of the file; none if it ends there. Raises TargetError."""
@@ -199,20 +126,24 @@ class Pinned:
         headers = {**build_hf_headers(token=self._token), "Accept-Encoding": "identity"}
         if offset:
             headers["Range"] = f"bytes={offset}-"
-        with self._bounded():
-            try:
-                with get_session().stream("GET", url, headers=headers) as response:
+        try:
+            with ExitStack() as until_read:
+                # left before the first chunk: whoever takes the chunks makes requests of his own in between
+                with self._own.used():
+                    response = until_read.enter_context(get_session().stream("GET", url, headers=headers))
                     if response.status_code == 416:
                         return
                     hf_raise_for_status(response)
-                    yield from _from_offset(response.iter_bytes(_PIECE), 0 if response.status_code == 206 else offset)
-            except GeneratorExit:
+                yield from _from_offset(response.iter_bytes(_PIECE), 0 if response.status_code == 206 else offset)
+        except GeneratorExit:
+            raise
+        except Exception as error:
+            known = told_apart(error, f"reading {path} at {self._revision[:12]}")
+            if known is None:
                 raise
-            except Exception as error:
-                known = told_apart(error, f"reading {path} at {self._revision[:12]}")
-                if known is None:
-                    raise
-                raise known from None
+            raise known from None
+        finally:
+            self._own.count()
 
 
 def _from_offset(chunks: Iterator[bytes], skip: int) -> Iterator[bytes]:

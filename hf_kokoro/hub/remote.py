@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, TypeVar
@@ -13,11 +13,13 @@ from typing import BinaryIO, TypeVar
 from huggingface_hub import CommitOperationAdd, DiscussionWithDetails, GitCommitInfo, GitRefInfo, HfApi
 from huggingface_hub.errors import EntryNotFoundError, RepositoryNotFoundError, RevisionNotFoundError
 from huggingface_hub.hf_api import RepoFile
+from huggingface_hub.utils._runtime import is_xet_available
 
 from ..core.series import Series
+from .client import READ_SECONDS, OwnClient
 from .errors import TargetError, VerifyError
 from .files import content_matches, file_matches, locked, write_grown
-from .http import READ_SECONDS, Pinned, PinnedStream, asked, bounded_http
+from .http import Pinned, PinnedStream, asked
 from .mirror import Mirror, cache_root, folder_name
 from .ours import refuse_foreign
 from .patience import Patience, patiently
@@ -59,7 +61,8 @@ class HubTarget:
         self._api = HfApi(endpoint=endpoint, token=token)
         way = PROPOSE if pr else "commit to"
         self.route = f"{way} {self._api.endpoint}/datasets/{repo_id}@{branch}"
-        self._token, self._lock_seconds, self._read_seconds = token, lock_seconds, read_seconds
+        self._token, self._lock_seconds = token, lock_seconds
+        self._own = OwnClient(self.traffic, read_seconds)
         root = Path(cache_dir) if cache_dir is not None else cache_root()
         self._folder = root / "mirrors" / folder_name(self._api.endpoint, repo_id, branch)
         self.mirror = Mirror(self._folder)
@@ -133,19 +136,16 @@ class HubTarget:
         fetch, size = self._pinned(revision.id).fetch, revision.files[path].size
         return io.BufferedReader(PinnedStream(fetch, path, size, self.patience), 1 << 20)
 
-    def _bounded(self, *, uploads: bool = False) -> AbstractContextManager[None]:
-        return bounded_http(self.traffic, self._read_seconds, uploads=uploads)
-
     def infos(self, paths: Iterable[str], revision: str) -> dict[str, FileInfo]:
         """Size and digest of those files that exist at a revision; nothing is downloaded."""
         return {path: _info(entry) for path, entry in self._paths(list(paths), revision).items()}
 
-    def _ask(self, doing: str, call: Callable[[], _T], *, commits: bool = False, uploads: bool = False) -> _T:
-        with self._bounded(uploads=uploads):
+    def _ask(self, doing: str, call: Callable[[], _T], *, commits: bool = False) -> _T:
+        with self._own.used():
             return asked(f"{self.name}: {doing}", call, commits=commits)
 
     def _pinned(self, revision: str) -> Pinned:
-        return Pinned(self.repo_id, revision, token=self._token, endpoint=self._api.endpoint, bounded=self._bounded)
+        return Pinned(self.repo_id, revision, token=self._token, endpoint=self._api.endpoint, own=self._own)
 
     def _revision(self, commit: GitCommitInfo, series: Series) -> Revision:
         listed = self._listed(series, commit.commit_id)
@@ -222,14 +222,16 @@ class HubTarget:
         """Upload, then commit on top of `base`. Two calls, so that each begins with the time limits in place."""
 
         def upload() -> None:
-            self._api.preupload_lfs_files(
-                self.repo_id,
-                operations,
-                repo_type=_TYPE,
-                revision=self.branch,
-                create_pr=self.pr,
-                free_memory=False,
-            )
+            # several files over plain HTTP would go out in threads of the client's, without our time limits
+            for additions in [operations] if is_xet_available() else ([operation] for operation in operations):
+                self._api.preupload_lfs_files(
+                    self.repo_id,
+                    additions,
+                    repo_type=_TYPE,
+                    revision=self.branch,
+                    create_pr=self.pr,
+                    free_memory=False,
+                )
 
         def commit() -> Commit:
             done = self._api.create_commit(
@@ -243,7 +245,7 @@ class HubTarget:
             )
             return Commit(done.oid, done.pr_url)
 
-        self._ask("uploading", upload, uploads=True)
+        self._ask("uploading", upload)
         for operation in operations:
             # the client would leave such a file out of the commit with one line in the log
             if getattr(operation, "_should_ignore", False):

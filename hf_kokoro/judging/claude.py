@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol, TypeVar
 
 from ..core.encoding import has_lone_surrogate
-from ..core.retry import Backoff
+from ..core.retry import Backoff, retry_after
 from ..errors import KokoroError, MissingExtraError, UsageError
 from .budget import Budget, Price
 from .claude_prompt import prompt_sha256, read_message, request_bytes, request_parameters
@@ -244,7 +244,7 @@ class Failure(Exception):
             status=status,
             again=status in _AGAIN or status >= 500 or asked_again,
             busy=kind in ("overloaded_error", "rate_limit_error"),
-            retry_after=_seconds(headers.get("retry-after")),
+            retry_after=retry_after(headers),
         )
 
 
@@ -259,10 +259,3 @@ def _sdk() -> Any:
     except ImportError:
         raise MissingExtraError("anthropic", "judge", "the Claude judge") from None
     return anthropic
-
-
-def _seconds(header: str | None) -> float | None:
-    try:
-        return max(0.0, float(header)) if header else None
-    except ValueError:
-        return None

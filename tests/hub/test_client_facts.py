@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Callable
 from pathlib import Path
 
 import httpx2
 import pytest
-from huggingface_hub import CommitOperationAdd, HfApi, get_session, hf_hub_download
+from huggingface_hub import (
+    CommitOperationAdd,
+    HfApi,
+    close_session,
+    get_session,
+    hf_hub_download,
+    set_client_factory,
+)
 from huggingface_hub.errors import HfHubHTTPError
+from huggingface_hub.utils import _http
 
 from .double import Drop, Fault, Html, HubDouble, Reset, Status
 
@@ -99,6 +108,22 @@ def test_file_in_gitignore_is_left_out_without_an_error(hub: HubDouble, api: HfA
 
 def test_client_has_no_time_limit_of_its_own() -> None:
     assert get_session().timeout == httpx2.Timeout(None)
+
+
+def test_client_and_factory_are_the_processs_and_setting_a_factory_closes_the_client() -> None:
+    assert "client" not in inspect.signature(HfApi).parameters
+    set_client_factory(_http.default_client_factory)
+    former = get_session()
+    assert _http._GLOBAL_CLIENT is former
+    set_client_factory(_http.default_client_factory)
+    assert _http._GLOBAL_CLIENT is None
+    assert former.is_closed
+    other = httpx2.Client()
+    _http._GLOBAL_CLIENT = other
+    assert get_session() is other
+    close_session()
+    assert other.is_closed
+    assert get_session() is not other
 
 
 def test_uploads_are_retried_but_reading_is_not(hub: HubDouble, api: HfApi, commit: Callable[..., str]) -> None:

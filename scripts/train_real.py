@@ -172,10 +172,13 @@ def measure(model: str, test: list[dict[str, Any]], before: dict[str, Any] | Non
 
     from hf_kokoro.evaluation.models import load_causal_lm
     from hf_kokoro.evaluation.preference import accuracy, score_pairs, scorer_readings
-    from hf_kokoro.tokens.pairs import pair_tokens
+    from hf_kokoro.tokens.pairs import pair_ids
 
     tokenizer = AutoTokenizer.from_pretrained(model)
-    tokens = [pair_tokens(tokenizer, row) for row in test]
+    tokens = []
+    for row in test:
+        prompt, (chosen, rejected) = pair_ids(tokenizer, row["prompt"], [row["chosen"], row["rejected"]])
+        tokens.append((prompt, chosen, rejected))
     scored = score_pairs(load_causal_lm(model), tokens, tokenizer.pad_token_id, batch_size=4)
     base_chosen, base_rejected = (before["chosen"], before["rejected"]) if before else (scored.chosen, scored.rejected)
     rewards = [

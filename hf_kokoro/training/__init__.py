@@ -30,7 +30,7 @@ _EXPORTS = {
     "ScoredUnpairedCollator": "collators",
     "TrainReport": "runner",
     "build_tiny_model": "tiny",
-    "ensure_training_template": "chat_templates",
+    "ensure_training_template": "..tokens.chat_templates",
     "load_recipe": "recipe",
     "merge_adapter": "merge",
     "run_recipe": "runner",

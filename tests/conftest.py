@@ -42,7 +42,6 @@ def real_data_dir() -> Path:
 def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tiny Llama with its tokenizer; never written to by tests."""
     from hf_kokoro.training.tiny import build_tiny_model
-
     from tests.training.training_rows import make_pairs
 
     texts = [turn["content"] for row in make_pairs(24) for key in ("prompt", "chosen", "rejected") for turn in row[key]]

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ..training.methods import METHODS, TrainingMethod
 from .console import print_json, print_table
 
 app = typer.Typer(
@@ -17,48 +18,17 @@ ConfigOption = Annotated[str, typer.Option("--config", help="A recipe file, or t
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the report as JSON.")]
 
 
-@app.command("sft", context_settings=_PASS_ON)
-def sft(ctx: typer.Context, config: ConfigOption, as_json: JsonOption = False) -> None:
-    """Supervised fine-tuning on dialogues or prompt-completion rows.
+def _add_method(name: str, method: TrainingMethod) -> None:
+    example = f"Example: hf-kokoro train {name} {method.example}"
+    about = f"{method.title}\n\nAny key of the recipe can be overridden: --key value.\n\n{example}"
 
-    Any key of the recipe can be overridden: --key value.
-
-    Example: hf-kokoro train sft --config tiny_kokorochat_sft --dataset_source kokorochat.tar.gz --max_steps 5
-    """
-    _run("sft", config, ctx.args, as_json)
+    @app.command(name, context_settings=_PASS_ON, help=about)
+    def train_method(ctx: typer.Context, config: ConfigOption, as_json: JsonOption = False) -> None:
+        _run(name, config, ctx.args, as_json)
 
 
-@app.command("dpo", context_settings=_PASS_ON)
-def dpo(ctx: typer.Context, config: ConfigOption, as_json: JsonOption = False) -> None:
-    """Direct preference optimisation on pairs, with score offsets and weights (ODPO) if the recipe says so.
-
-    Any key of the recipe can be overridden: --key value.
-
-    Example: hf-kokoro train dpo --config tiny_dpo --dataset_source ./my-miti-folder --learning_rate 5e-4
-    """
-    _run("dpo", config, ctx.args, as_json)
-
-
-@app.command("kto", context_settings=_PASS_ON)
-def kto(ctx: typer.Context, config: ConfigOption, as_json: JsonOption = False) -> None:
-    """KTO on answers labelled desirable or undesirable.
-
-    Any key of the recipe can be overridden: --key value.
-
-    Example: hf-kokoro train kto --config tiny_kto --dataset_source ./my-miti-folder
-    """
-    _run("kto", config, ctx.args, as_json)
-
-
-@app.command("reward", context_settings=_PASS_ON)
-def reward(ctx: typer.Context, config: ConfigOption, as_json: JsonOption = False) -> None:
-    """A reward model on pairs, with the score difference as its margin.
-
-    Any key of the recipe can be overridden: --key value.
-
-    Example: hf-kokoro train reward --config tiny_reward --dataset_source ./my-miti-folder
-    """
-    _run("reward", config, ctx.args, as_json)
+for _name, _method in METHODS.items():
+    _add_method(_name, _method)
 
 
 @app.command("recipes")

@@ -17,7 +17,7 @@ import yaml
 
 from ..core.suggest import allowed, did_you_mean, nearest
 from ..errors import Fault, Faults, InputError, UsageError, describe
-from .methods import METHODS, Method, config_class
+from .methods import METHODS, Method
 from .recipe_values import coerce, field_hints, type_name
 
 RECIPES_DIR = Path(__file__).parent / "recipes"
@@ -139,7 +139,7 @@ def load_recipe(
         step = f"run it with: hf-kokoro train {found}"
         faults.add(Fault(source, "method", f"{found!r}", f"{method!r}, the method asked for", step))
     settings_hints = field_hints(RecipeSettings)
-    trainer_hints = field_hints(config_class(found))
+    trainer_hints = field_hints(METHODS[found].config_class)
     checked: dict[str, Any] = {}
     for key, value in merged.items():
         if secret := _secret(key, value):

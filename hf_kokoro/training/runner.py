@@ -21,7 +21,7 @@ from .data import is_conversational, load_plain, origins, pick_splits, texts_of
 from .distributed import check_processes
 from .former_run import FormerRun, RemoveFormer, replacing
 from .memory import count_parameters
-from .methods import config_class, trainer_class
+from .methods import METHODS
 from .model_card import render_model_card
 from .models import base_is_tiny, load_policy, lora_config, model_path, prepare_tokenizer, trains_adapter
 from .plots import plot_metrics
@@ -182,7 +182,7 @@ def trainer_config(recipe: Recipe) -> Any:
     """The method's TRL config: the recipe's arguments over defaults that work on the machine at hand."""
     import torch
 
-    config: Any = config_class(recipe.settings.method)
+    config: Any = METHODS[recipe.settings.method].config_class
     given = dict(recipe.trainer)
     # a private repository unless the recipe says otherwise: what a model learnt here is people's distress
     values: dict[str, Any] = {
@@ -255,7 +255,7 @@ def _trainer(recipe: Recipe, args: Any, model: Any, tokenizer: Any, prepared: Pr
     from transformers import PrinterCallback
 
     try:
-        trainer = trainer_class(recipe.settings.method)(
+        trainer = METHODS[recipe.settings.method].trainer_class(
             model=model,
             args=args,
             train_dataset=prepared.train,

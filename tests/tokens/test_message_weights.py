@@ -244,7 +244,7 @@ def test_preference_training_reads_role_and_content_alone(
 def test_the_trainers_refuse_them_without_a_recipe_too(
     method: str, stream: bool, tiny_model: Path, tokenizer: Any, tmp_path: Path
 ) -> None:
-    from hf_kokoro.training.methods import trainer_class
+    from hf_kokoro.training.methods import METHODS
     from hf_kokoro.training.recipe import load_recipe
     from hf_kokoro.training.runner import trainer_config
 
@@ -258,7 +258,7 @@ def test_the_trainers_refuse_them_without_a_recipe_too(
     if method == "kto" and not stream:
         place = f"{column} message 0 weight"  # its rows were put in order before
     with pytest.raises(RowError, match=place):
-        trainer_class(method)(
+        METHODS[method].trainer_class(
             model=str(tiny_model), args=args, train_dataset=made.to_iterable_dataset() if stream else made,
             processing_class=tokenizer,
         ).train()  # fmt: skip

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hf_kokoro.errors import UsageError
-from hf_kokoro.training.methods import config_class
+from hf_kokoro.training.methods import METHODS
 from hf_kokoro.training.overrides import parse_overrides
 from hf_kokoro.training.recipe import (
     RECIPES_DIR,
@@ -158,7 +158,7 @@ def test_every_builtin_recipe_parses_and_its_header_shows_its_own_command(name: 
     header = [line for line in path.read_text("utf-8").splitlines() if line.startswith("#")]
     assert any(f"hf-kokoro train {recipe.settings.method} --config {name}" in line for line in header)
     assert recipe.trainer["output_dir"] == f"runs/{name}"
-    known = config_class(recipe.settings.method).__dataclass_fields__
+    known = METHODS[recipe.settings.method].config_class.__dataclass_fields__
     assert set(recipe.trainer) <= set(known)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from ..core.atomic import write_atomically
 from ..errors import UsageError
 from ..tokens.loading import load_tokenizer
-from ..tokens.prompts import Message, prompt_window
+from ..tokens.turns import Message, prompt_window
 from .models import context_length, load_causal_lm
 from .predictions import FILE_NAME, finished_ids, row_line
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .turns import render_ids
+
 
 def pair_ids(tokenizer: Any, prompt: Any, completions: Sequence[Any]) -> tuple[list[int], list[list[int]]]:
     """(prompt ids, ids of every completion), split where the renderings stop agreeing, as TRL does."""
@@ -13,9 +15,8 @@ def pair_ids(tokenizer: Any, prompt: Any, completions: Sequence[Any]) -> tuple[l
         ids = list(tokenizer(prompt)["input_ids"])
         wholes = [list(tokenizer(prompt + text.removesuffix(end) + end)["input_ids"]) for text in completions]
     else:
-        options = {"tokenize": True, "return_dict": True}
-        ids = list(tokenizer.apply_chat_template(prompt, add_generation_prompt=True, **options)["input_ids"])
-        wholes = [list(tokenizer.apply_chat_template([*prompt, *c], **options)["input_ids"]) for c in completions]
+        ids = render_ids(tokenizer, prompt, True)
+        wholes = [render_ids(tokenizer, [*prompt, *completion], False) for completion in completions]
     split = min(_shared(ids, whole) for whole in wholes)
     return ids[:split], [whole[split:] for whole in wholes]
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..tokens.turns import cut_prompt, turn_starts
+from ..tokens.pairs import pair_ids
+from ..tokens.turns import prompt_window
 from .cached_maps import Versioned
 from .preflight import (
     Preflight,
@@ -99,18 +100,13 @@ def _preference(
 
 
 def _cut_messages(row: Mapping[str, Any], tokenizer: Any, sides: tuple[str, ...], limit: int) -> dict[str, Any]:
-    from ..tokens.pairs import pair_ids
-
     prompt = row["prompt"]
     ids, completions = pair_ids(tokenizer, prompt, [row[side] for side in sides])
     room = limit - max(map(len, completions))
     if len(ids) <= room or isinstance(prompt, str):
         return {"prompt": prompt}
-    starts = turn_starts(tokenizer, prompt)
-    offsets = [start for start in starts if start is not None]
-    fitted = cut_prompt(ids, offsets, room)
-    gone = starts.index(len(ids) - len(fitted or ids) + offsets[0])
     head = 1 if prompt[0]["role"] == "system" else 0
+    gone = min(prompt_window(tokenizer, prompt, room).dropped_turns, len(prompt) - head - 1)
     return {"prompt": [*prompt[:head], *prompt[head + gone :]]}
 
 

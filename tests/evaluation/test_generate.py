@@ -13,7 +13,7 @@ from hf_kokoro.errors import SourceError, UsageError
 from hf_kokoro.evaluation.generate import GenerationSettings, PromptRow, generate_predictions, next_turn_rows
 from hf_kokoro.evaluation.models import load_causal_lm
 from hf_kokoro.tokens.loading import load_tokenizer
-from hf_kokoro.tokens.prompts import prompt_window
+from hf_kokoro.tokens.turns import prompt_window
 from hf_kokoro.training.tiny import build_tiny_model
 
 

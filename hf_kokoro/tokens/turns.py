@@ -39,11 +39,16 @@ def prompt_window(tokenizer: Any, prompt: str | Sequence[Message], budget: int |
     """The newest turns of `prompt` within `budget` tokens (None: no limit), rendered as a prompt of their own."""
     if isinstance(prompt, str):
         return _longest([list(tokenizer(prompt)["input_ids"])], budget)._replace(dropped_turns=0)
-    first = 1 if prompt and prompt[0]["role"] == "system" else 0
-    head, turns = prompt[:first], prompt[first:]
+    turns = prompt[_head(prompt) :]
     skipped = 0 if budget is None else _surely_too_many(tokenizer, turns, budget)
-    rests = (_render_rest(tokenizer, [*head, *turns[start:]], first) for start in range(skipped, len(turns)))
+    rests = (_render_rest(tokenizer, without_oldest(prompt, count)) for count in range(skipped, len(turns)))
     return _longest(chain(repeat(None, skipped), rests), budget)
+
+
+def without_oldest(messages: Sequence[Message], count: int) -> list[Message]:
+    """The messages less their `count` oldest turns; a system message stays."""
+    head = _head(messages)
+    return [*messages[:head], *messages[head + count :]]
 
 
 def turn_offsets(tokenizer: Any, messages: Sequence[Message]) -> list[int]:
@@ -58,9 +63,8 @@ def turn_starts(tokenizer: Any, messages: Sequence[Message]) -> list[int | None]
     renderings but a single pass of the tokenizer. A turn whose prefix renders differently alone is None too.
     """
     text = render(tokenizer, messages, True)
-    first = 1 if messages and messages[0]["role"] == "system" else 0
     chars: list[int | None] = []
-    for count in range(first, len(messages)):
+    for count in range(_head(messages), len(messages)):
         prefix = render(tokenizer, messages[:count], False) if count else ""
         if not text.startswith(prefix):
             chars.append(None)
@@ -96,12 +100,18 @@ def _longest(prompts: Iterable[list[int] | None], budget: int | None) -> CutProm
     return CutPrompt(None, count)
 
 
-def _render_rest(tokenizer: Any, messages: Sequence[Message], first: int) -> list[int] | None:
-    """Ids of a prompt; None if the template refuses the assistant's turn (number `first`) that opens it."""
+def _head(messages: Sequence[Message]) -> int:
+    """Messages before the first turn: 1 if there is a system message, else 0."""
+    return 1 if messages and messages[0]["role"] == "system" else 0
+
+
+def _render_rest(tokenizer: Any, messages: Sequence[Message]) -> list[int] | None:
+    """Ids of a prompt; None if the template refuses the assistant's turn that opens it."""
     try:
         return render_ids(tokenizer, messages, True)
     except Exception:  # templates raise jinja's errors, their own, and Python's
-        if messages[first]["role"] != "assistant" or len(messages) == first + 1:
+        turns = messages[_head(messages) :]
+        if turns[0]["role"] != "assistant" or len(turns) == 1:
             raise
         return None
 

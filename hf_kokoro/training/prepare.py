@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..tokens.pairs import pair_ids
-from ..tokens.turns import prompt_window
+from ..tokens.turns import prompt_window, without_oldest
 from .cached_maps import Versioned
 from .preflight import (
     Preflight,
@@ -105,9 +105,8 @@ def _cut_messages(row: Mapping[str, Any], tokenizer: Any, sides: tuple[str, ...]
     room = limit - max(map(len, completions))
     if len(ids) <= room or isinstance(prompt, str):
         return {"prompt": prompt}
-    head = 1 if prompt[0]["role"] == "system" else 0
-    gone = min(prompt_window(tokenizer, prompt, room).dropped_turns, len(prompt) - head - 1)
-    return {"prompt": [*prompt[:head], *prompt[head + gone :]]}
+    window = prompt_window(tokenizer, prompt, room)
+    return {"prompt": prompt if window.ids is None else without_oldest(prompt, window.dropped_turns)}
 
 
 def _is_kept(status: str) -> bool:

@@ -5,9 +5,10 @@ message) stays, and so do the latest turn and the opening of the answer. Nothing
 
 - Even the latest turn does not fit: there is no prompt.
 - Plain text has no turns: it is kept whole or not at all.
-- A turn that starts inside a token: where ids are cut (`cut_prompt`), not there but one turn later.
-- A template that wants the user first: where the rest is rendered anew (`prompt_window`), an assistant's turn does
-  not open it, even if it would fit.
+- A template that wants the user first: an assistant's turn does not open what is left, even if it would fit.
+- A collator has ids alone (`cut_prompt`): it can't cut at a turn that starts inside a token, nor ask the template, so
+  system text that a template writes into the first turn goes with it. What has messages (recipes, generation) has them
+  rendered anew (`prompt_window`).
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..tokens.message_weights import is_unlearnt, learnt_text, unlearnt_completion, unlearnt_tokens
-from ..tokens.pairs import pair_ids
-from ..tokens.turns import cut_prompt, render, turn_offsets
+from ..tokens.pairs import fit_pair
+from ..tokens.turns import render
 from ..tokens.windows import TemplateRules, Window, cut_windows, fit_roles, template_rules
 from .cached_maps import Versioned
 from .messages import check_keys
@@ -92,14 +92,12 @@ def _completion(tokenizer: Any, prompt: Any, completion: Any, limit: int) -> lis
     is_text = isinstance(prompt, str)
     if not (completion if is_text else any(learnt_text(turn).strip() for turn in completion)):
         return [([], [], "no_answer", 0)]
-    ids, (answer,) = pair_ids(tokenizer, prompt, [completion])
-    turns = turn_offsets(tokenizer, prompt) if not is_text and len(ids) + len(answer) > limit else []
-    fitted = cut_prompt(ids, turns, limit - len(answer))
+    fitted, ids, (answer,) = fit_pair(tokenizer, prompt, [completion], limit)
     if fitted is None or not answer:
-        return [([], [], "no_answer" if not answer else "too_long", 0)]
-    unlearnt = set() if is_text else unlearnt_completion(tokenizer, prompt, completion)
+        return [([], [], "too_long" if answer else "no_answer", 0)]
+    unlearnt = set() if is_text else unlearnt_completion(tokenizer, fitted, completion)
     labels = [IGNORED if at in unlearnt else token for at, token in enumerate(answer, len(ids))]
-    return [(fitted + answer, [IGNORED] * len(fitted) + labels, "whole" if fitted == ids else "cut", 0)]
+    return [(ids + answer, [IGNORED] * len(ids) + labels, "whole" if fitted == prompt else "cut", 0)]
 
 
 def window_tokens(tokenizer: Any, window: Window) -> tuple[list[int], list[int], int]:

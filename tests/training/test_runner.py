@@ -440,7 +440,15 @@ def test_a_model_card_says_of_miti_rows_what_they_state_and_no_more(
     lines = [json.loads(line) for line in (miti_folder / "data" / "pilot.jsonl").read_text("utf-8").splitlines()]
     rows = [{**line, "source_dataset": stated[0], "license": stated[1]} for line in lines]
     (tmp_path / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    run_recipe(recipe("out", dataset_name="miti_st_dpo", dataset_source=str(tmp_path / "mine.jsonl"), max_steps=1))
+    run_recipe(
+        recipe(
+            "out",
+            dataset_name="miti_st_dpo",
+            dataset_source=str(tmp_path / "mine.jsonl"),
+            dataset_test_split=None,
+            max_steps=1,
+        )
+    )
     card = (tmp_path / "out" / "README.md").read_text("utf-8")
     header = yaml.safe_load(card.split("---")[1])
     assert header.get("license") == license_id

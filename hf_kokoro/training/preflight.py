@@ -76,7 +76,8 @@ def measure_rows(rows: Any, tokenizer: Any, sides: Sequence[str], limit: int | N
     """Rows with `prompt` and completion columns `sides`, tokenized as TRL does, as a Dataset of measures.
 
     Columns: `status` (whole, cut, too_long, no_answer), `dropped` turns, `prompt` tokens without them, `longest`
-    completion, `tokens` a step reads, `identical` completions, `bos` tokens at the head, `ends` end tokens of each completion.
+    completion, `tokens` a step reads, `identical` completions, `bos` tokens at the head, `ends` end tokens of each
+    completion.
     """
     options = {"tokenizer": tokenizer, "sides": list(sides), "limit": limit, "ends": end_tokens(tokenizer)}
     columns = ["prompt", *sides]

@@ -95,7 +95,7 @@ def _preference(
     if "cut" in measures["status"]:
         # here and not by the trainer: a prompt of fewer turns is rendered anew, as it will be when the model is asked
         dropped = {"dropped": list(measures["dropped"])}
-        rows = rows.map(Versioned(_drop_turns), with_indices=True, fn_kwargs=dropped)
+        rows = rows.map(Versioned(_drop_turns), with_indices=True, fn_kwargs=dropped, desc="Cutting prompts")
     return rows, longest
 
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from ..core.atomic import write_atomically
 from ..errors import UsageError
-from ..tokens.loading import load_tokenizer
-from ..tokens.prompts import Message, prompt_window
-from .models import context_length, load_causal_lm
+from ..tokens.loading import context_length, load_tokenizer
+from ..tokens.turns import Message, prompt_window
+from .models import load_causal_lm
 from .predictions import FILE_NAME, finished_ids, row_line
 
 SETTINGS_FILE = "generation.json"
@@ -110,7 +110,7 @@ class _Writer:
         # on the left: a decoder goes on from its last position
         self.tokenizer = load_tokenizer(settings.model, padding_side="left")
         self.model = load_causal_lm(settings.model, dtype=settings.dtype, four_bit=settings.four_bit)
-        context = context_length(self.model)
+        context = context_length(self.model.config)
         room = None if context is None else context - settings.max_new_tokens
         if room is not None and room < 1:
             raise UsageError(

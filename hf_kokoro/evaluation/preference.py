@@ -17,6 +17,7 @@ from typing import Any
 
 from ..core.stats import wilson_interval
 from ..errors import UsageError
+from ..tokens.loading import context_length, load_tokenizer
 from ..tokens.pairs import pair_ids
 from .models import load_causal_lm
 from .preference_scorers import Scorer
@@ -81,10 +82,8 @@ def evaluate_preference(
 
     A folder that holds a LoRA adapter is compared with its own base model unless `reference` names another.
     """
-    from transformers import AutoTokenizer
-
     policy = load_causal_lm(model)
-    tokenizer = AutoTokenizer.from_pretrained(str(model))
+    tokenizer = load_tokenizer(model)
     other = None if reference is None else load_causal_lm(reference)
     return preference_accuracy(
         pairs,
@@ -115,7 +114,7 @@ def preference_accuracy(
     `batch_size` beyond float rounding. Raises UsageError if no pair is left to measure.
     """
     rows = list(pairs)
-    limit = max_length or getattr(policy.config, "max_position_embeddings", None)
+    limit = max_length or context_length(policy.config)
     tokens = [_pair_tokens(tokenizer, row) for row in rows]
     fits = [limit is None or max(len(p) + len(c), len(p) + len(r)) <= limit for p, c, r in tokens]
     kept = [pair for pair, ok in zip(tokens, fits, strict=True) if ok]

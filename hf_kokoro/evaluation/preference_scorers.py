@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..errors import MissingExtraError, SourceError, UsageError
 from ..judging.rule import RuleJudge
+from ..tokens.loading import load_tokenizer
+from ..tokens.pairs import pair_ids
+from .models import load_reward_model
 
 Scorer = Callable[[Mapping[str, Any], str], float]
 """(pair, "chosen" or "rejected") to a score; the higher one is preferred."""
@@ -29,31 +31,8 @@ def reward_scorer(path: str | Path) -> Scorer:
 
     Raises SourceError if it can't be loaded, UsageError if it has another number of outputs.
     """
-    try:
-        import torch
-        from transformers import AutoModelForSequenceClassification, AutoTokenizer
-    except ImportError as error:
-        raise MissingExtraError(error.name or "transformers", "train", "a reward model") from None
-    from ..tokens.pairs import pair_ids
-    from .models import hide_bars_in_pipes
-
-    hide_bars_in_pipes()
-    try:
-        if (Path(path) / "adapter_config.json").is_file():
-            from peft import AutoPeftModelForSequenceClassification
-
-            model = AutoPeftModelForSequenceClassification.from_pretrained(str(path), num_labels=1, dtype="float32")
-        else:
-            model = AutoModelForSequenceClassification.from_pretrained(str(path), dtype="float32")
-        tokenizer = AutoTokenizer.from_pretrained(str(path))
-    except OSError as error:
-        raise SourceError(
-            f"reward model {str(path)!r} can't be loaded ({type(error).__name__}); allowed: a model or adapter folder, "
-            "or a Hub id"
-        ) from error
-    if model.config.num_labels != 1:
-        raise UsageError(f"reward model {str(path)!r}: has {model.config.num_labels} outputs; allowed: one")
-    model.eval()
+    model, tokenizer = load_reward_model(path), load_tokenizer(path)
+    import torch
 
     def score(pair: Mapping[str, Any], side: str) -> float:
         prompt, (chosen, rejected) = pair_ids(tokenizer, pair["prompt"], [pair["chosen"], pair["rejected"]])

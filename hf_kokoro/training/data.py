@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from ..core.suggest import allowed
+from ..corpora import BUILDERS, load_dataset
 from ..errors import Fault, Faults, RowError, SourceError, UsageError, describe
 from .messages import TEXTS, check_keys
 from .recipe import RecipeSettings
@@ -45,7 +47,38 @@ def pick_splits(loaded: Mapping[str, Any], settings: RecipeSettings, *, typed: b
     return train, test
 
 
-def load_plain(settings: RecipeSettings) -> Mapping[str, Any]:
+def load_splits(settings: RecipeSettings) -> Mapping[str, Any]:
+    """Split name to rows of the recipe's dataset: of a builder of this package, or of a folder or Hub id."""
+    builder = BUILDERS.get(settings.dataset_name)
+    if builder is None:
+        return _load_plain(settings)
+    defaults = builder.trained_views()
+    options = dict(settings.dataset_options)
+    if settings.dataset_revision is not None:
+        options["revision"] = settings.dataset_revision
+    if settings.dataset_source is not None:
+        options["source"] = settings.dataset_source
+    config = settings.dataset_config or defaults.get(settings.method)
+    if config is None:
+        raise UsageError(
+            f"dataset_config: got nothing; {settings.dataset_name} has no default for {settings.method} "
+            f"(only for {', '.join(defaults)}); name a config whose columns it can train on"
+        )
+    loaded: Mapping[str, Any] = load_dataset(settings.dataset_name, config, **options)
+    return loaded
+
+
+def stated_origins(settings: RecipeSettings) -> list[tuple[str, str, int]]:
+    """(source_dataset, license, rows) as MITI-ST rows state them; other corpora have one licence, which is known."""
+    if settings.dataset_name != "miti_st_dpo":
+        return []
+    source, revision = settings.dataset_source, settings.dataset_revision
+    rows = load_dataset("miti_st_dpo", "rows", source=source, revision=revision, split="train")
+    stated = Counter(zip(rows["source_dataset"], rows["license"], strict=True))
+    return [(*pair, count) for pair, count in sorted(stated.items())]
+
+
+def _load_plain(settings: RecipeSettings) -> Mapping[str, Any]:
     """Splits of a folder or Hub id that is no builder of this package, by plain `datasets.load_dataset`.
 
     A Hub id is pinned to the commit that its revision names now, and the rows say so (see `origins`).

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import SourceError, UsageError
+from ..tokens.loading import is_adapter, load_tokenizer
 from .adapters import adapter_base, check_task
 from .quantization import QuantizationError
 from .quiet import quiet_in_pipes
@@ -18,7 +19,7 @@ def merge_adapter(adapter: str | Path, out_dir: str | Path, *, tolerance: float 
     Adapter-on and merged log-probs are compared on a fixed sequence; a difference over `tolerance` raises
     QuantizationError and nothing is saved.
     """
-    if not (Path(adapter) / "adapter_config.json").is_file():
+    if not is_adapter(adapter):
         raise SourceError(f"{Path(adapter).name}: got no adapter_config.json; allowed: the folder of a LoRA run")
     if Path(out_dir).resolve() == Path(adapter).resolve():
         raise UsageError("--out: got the adapter's own folder; allowed: a folder of the merged model's own")
@@ -29,15 +30,12 @@ def merge_adapter(adapter: str | Path, out_dir: str | Path, *, tolerance: float 
 def _merge(adapter: str, out_dir: str, tolerance: float) -> float:
     import torch
     from peft import AutoPeftModelForCausalLM
-    from transformers import AutoTokenizer
 
     base = adapter_base(adapter)
     check_task(adapter, "sft")
     try:
         model = AutoPeftModelForCausalLM.from_pretrained(adapter, dtype=torch.float32)
-        tokenizer = AutoTokenizer.from_pretrained(
-            adapter if (Path(adapter) / "tokenizer_config.json").is_file() else base
-        )
+        tokenizer = load_tokenizer(adapter, base=base)
     except (OSError, RuntimeError) as error:
         raise SourceError(
             f"merge: {Path(adapter).name} does not go with its base {base} ({type(error).__name__}); allowed: an "

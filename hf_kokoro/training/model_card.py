@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from ..cards.origins import Origins, wording_of
 from ..core.places import PREFIX
 from ..miti.contract import NOT_STATED
 from .recipe import Recipe
@@ -43,8 +44,8 @@ TERMS = {
         "MITI-ST preference rows",
         None,
         None,
-        "Scores come from one judge, which may reward length and hedging; MITI-ST scores giving information low and "
-        "does not check facts; a few prolific therapists dominate.",
+        "Scores come from a judge, which may reward length and hedging; MITI-ST scores giving information low and "
+        "does not check facts.",
     ),
 }
 
@@ -99,17 +100,17 @@ def _data(
     report: Mapping[str, Any],
     facts: Mapping[str, Any],
 ) -> str:
-    origins = facts["dataset_origins"].items()
-    stated = [f"{count:,} rows state {source}, licence {licence}" for source, licence, count in _claims(facts)]
+    origins, stated = facts["dataset_origins"].items(), _stated(facts)
     lines = [
         f"- rows: {report['train_rows']:,} for training, {report['test_rows']:,} held out",
         f"- dataset: {dataset}",
         *(f"- read from: `{place}`" + (f", digest `{digest}`" if digest else "") for place, digest in origins),
-        *(f"- source of the texts: {claim}" for claim in stated),
+        *(f"- of {count:,} rows: {wording_of({origin: count}).writers}" for origin, count in stated.items()),
         f"- licence of the data: {license_id or NOT_STATED}",
     ]
     if terms:
-        lines.append(f"- limits: {terms.limits}")
+        therapists = " A few prolific therapists dominate." if wording_of(stated).writer == "therapist" else ""
+        lines.append(f"- limits: {terms.limits}{therapists}")
     return "\n".join(lines)
 
 
@@ -118,14 +119,14 @@ def _hub_ids(origins: Mapping[str, str | None]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _claims(facts: Mapping[str, Any]) -> Sequence[tuple[str, str, int]]:
-    return facts.get("dataset_claims") or ()
+def _stated(facts: Mapping[str, Any]) -> Origins:
+    return {(source, licence): count for source, licence, count in facts.get("dataset_claims", ())}
 
 
 def _stated_licence(facts: Mapping[str, Any]) -> str | None:
     """The Hub id of the licence that all rows state, if they all state one."""
-    stated = {licence.lower() for _, licence, _ in _claims(facts)}
-    return stated.pop() if len(stated) == 1 and NOT_STATED not in stated else None
+    found = wording_of(_stated(facts)).license_id
+    return None if found == "unknown" else found
 
 
 def _run(report: Mapping[str, Any], versions: Mapping[str, str]) -> str:

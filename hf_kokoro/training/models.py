@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from ..errors import SourceError
-from ..tokens.loading import load_tokenizer
+from ..tokens.loading import from_pretrained, load_tokenizer
 from .adapters import adapter_base, check_task, load_adapter
 from .quantization import cpu_4bit_loading, guard_cpu_4bit, quantization_config
 from .recipe import TINY, RecipeSettings
@@ -44,20 +44,24 @@ def load_policy(settings: RecipeSettings, path: str) -> Any:
     import torch
     from transformers import AutoModelForCausalLM, AutoModelForSequenceClassification
 
-    dtype = getattr(torch, settings.dtype)
-    options: dict[str, Any] = {"dtype": dtype, "revision": settings.model_revision}
-    if settings.attn_implementation:
-        options["attn_implementation"] = settings.attn_implementation
+    reward = settings.method == "reward"
     quantization = quantization_config(settings)
-    auto_class: Any = AutoModelForCausalLM
-    if settings.method == "reward":
-        auto_class = AutoModelForSequenceClassification
-        options["num_labels"] = 1
-    if quantization is None:
-        model = _from_pretrained(auto_class, path, **options)
-    else:
-        with cpu_4bit_loading():
-            model = _from_pretrained(auto_class, path, quantization_config=quantization, **options)
+    options = {
+        "dtype": getattr(torch, settings.dtype),
+        "revision": settings.model_revision,
+        "attn_implementation": settings.attn_implementation,
+        "num_labels": 1 if reward else None,
+        "quantization_config": quantization,
+    }
+    with nullcontext() if quantization is None else cpu_4bit_loading():
+        model = from_pretrained(
+            AutoModelForSequenceClassification if reward else AutoModelForCausalLM,
+            path,
+            key="model_name_or_path",
+            more=f", or {TINY!r}",
+            **{key: value for key, value in options.items() if value is not None},
+        )
+    if quantization is not None:
         guard_cpu_4bit(model)
     if settings.adapter_name_or_path is None:
         return model
@@ -103,13 +107,3 @@ def model_path(settings: RecipeSettings, texts: Any, run_dir: Path, seed: int) -
     if not (folder / "model.safetensors").is_file():
         build_tiny_model(texts, folder, seed=seed)
     return str(folder)
-
-
-def _from_pretrained(auto_class: Any, path: str, **options: Any) -> Any:
-    try:
-        return auto_class.from_pretrained(path, **{key: value for key, value in options.items() if value is not None})
-    except OSError as error:
-        raise SourceError(
-            f"model_name_or_path {path!r} can't be loaded ({type(error).__name__}); allowed: a model folder, "
-            f"a Hub id you can read (gated models need 'hf auth login'), or {TINY!r}"
-        ) from error

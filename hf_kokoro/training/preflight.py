@@ -9,8 +9,7 @@ from itertools import groupby
 from typing import Any, Literal
 
 from ..errors import KokoroError
-from ..tokens.pairs import pair_ids
-from ..tokens.turns import cut_prompt, turn_offsets
+from ..tokens.pairs import fit_pair
 from ..tokens.windows import fit_roles, template_rules
 from .cached_maps import Versioned
 from .sft_data import IGNORED, with_system
@@ -76,8 +75,9 @@ def row_names(rows: Any) -> list[str]:
 def measure_rows(rows: Any, tokenizer: Any, sides: Sequence[str], limit: int | None) -> Any:
     """Rows with `prompt` and completion columns `sides`, tokenized as TRL does, as a Dataset of measures.
 
-    Columns: `status` (whole, cut, too_long, no_answer), `prompt` tokens after cutting, `longest` completion,
-    `tokens` a step reads, `identical` completions, `bos` tokens at the head, `ends` end tokens of each completion.
+    Columns: `status` (whole, cut, too_long, no_answer), `dropped` turns, `prompt` tokens without them, `longest`
+    completion, `tokens` a step reads, `identical` completions, `bos` tokens at the head, `ends` end tokens of each
+    completion.
     """
     options = {"tokenizer": tokenizer, "sides": list(sides), "limit": limit, "ends": end_tokens(tokenizer)}
     columns = ["prompt", *sides]
@@ -100,20 +100,17 @@ def end_tokens(tokenizer: Any) -> list[int]:
 def _measure(
     row: Mapping[str, Any], tokenizer: Any, sides: list[str], limit: int | None, ends: list[int]
 ) -> dict[str, Any]:
-    prompt, completions = pair_ids(tokenizer, row["prompt"], [row[side] for side in sides])
-    longest = max(len(ids) for ids in completions)
-    status, kept = "whole", prompt
+    fitted, prompt, completions = fit_pair(tokenizer, row["prompt"], [row[side] for side in sides], limit)
     if any(_blank(row[side]) for side in sides) or not all(completions):
         status = "no_answer"
-    elif limit is not None and len(prompt) + longest > limit:
-        turns = turn_offsets(tokenizer, row["prompt"]) if isinstance(row["prompt"], list) else []
-        fitted = cut_prompt(prompt, turns, limit - longest)
-        status, kept = ("too_long", prompt) if fitted is None else ("cut", fitted)
+    else:
+        status = "too_long" if fitted is None else "whole" if fitted == row["prompt"] else "cut"
     return {
         "status": status,
-        "prompt": len(kept),
-        "longest": longest,
-        "tokens": sum(len(kept) + len(ids) for ids in completions),
+        "dropped": len(row["prompt"]) - len(fitted) if status == "cut" else 0,
+        "prompt": len(prompt),
+        "longest": max(map(len, completions)),
+        "tokens": sum(len(prompt) + len(ids) for ids in completions),
         "supervised": sum(map(len, completions)),
         "identical": len(completions) > 1 and all(ids == completions[0] for ids in completions),
         "bos": _leading(prompt, tokenizer.bos_token_id),

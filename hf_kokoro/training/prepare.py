@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..tokens.turns import cut_prompt, turn_starts
+from ..tokens.turns import without_oldest
 from .cached_maps import Versioned
 from .preflight import (
     Preflight,
@@ -92,26 +92,15 @@ def _preference(
         rows, measures = rows.select(keep), measures.select(keep)
     check_pairs(preflight, measures, tokenizer)
     longest = max((p + c for p, c in zip(measures["prompt"], measures["longest"], strict=True)), default=0)
-    if settings.method == "reward" and limit is not None:
-        # TRL's reward trainer has no cut of its own: it drops what is too long, so the oldest turns go here
-        rows = rows.map(Versioned(_cut_messages), fn_kwargs={"tokenizer": tokenizer, "sides": sides, "limit": limit})
+    if "cut" in measures["status"]:
+        # here and not by the trainer: a prompt of fewer turns is rendered anew, as it will be when the model is asked
+        dropped = {"dropped": list(measures["dropped"])}
+        rows = rows.map(Versioned(_drop_turns), with_indices=True, fn_kwargs=dropped, desc="Cutting prompts")
     return rows, longest
 
 
-def _cut_messages(row: Mapping[str, Any], tokenizer: Any, sides: tuple[str, ...], limit: int) -> dict[str, Any]:
-    from ..tokens.pairs import pair_ids
-
-    prompt = row["prompt"]
-    ids, completions = pair_ids(tokenizer, prompt, [row[side] for side in sides])
-    room = limit - max(map(len, completions))
-    if len(ids) <= room or isinstance(prompt, str):
-        return {"prompt": prompt}
-    starts = turn_starts(tokenizer, prompt)
-    offsets = [start for start in starts if start is not None]
-    fitted = cut_prompt(ids, offsets, room)
-    gone = starts.index(len(ids) - len(fitted or ids) + offsets[0])
-    head = 1 if prompt[0]["role"] == "system" else 0
-    return {"prompt": [*prompt[:head], *prompt[head + gone :]]}
+def _drop_turns(row: Mapping[str, Any], number: int, dropped: list[int]) -> dict[str, Any]:
+    return {"prompt": without_oldest(row["prompt"], dropped[number])}
 
 
 def _is_kept(status: str) -> bool:

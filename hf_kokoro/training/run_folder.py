@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 from transformers import TrainerCallback
 
+from ..core.atomic import write_atomically
 from ..errors import UsageError
 from .recipe import Recipe
 
@@ -39,7 +40,7 @@ class MetricsWriter(TrainerCallback):
         step = int(checkpoint.name.rpartition("-")[2]) if checkpoint.name.rpartition("-")[2].isdigit() else 0
         kept = [entry for entry in read_metrics(self.path.parent) if entry["step"] <= step]
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.path.write_text("".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in kept), "utf-8")
+        write_atomically(self.path, "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in kept).encode())
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Mapping[str, Any] | None = None, **_: Any) -> None:
         if not state.is_world_process_zero or not logs:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -13,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from ..core.reports import Report
-from ..corpora import BUILDERS, load_dataset
+from ..corpora import BUILDERS
 from ..errors import SourceError, UsageError
+from ..tokens.loading import context_length
 from .adapters import StepZeroCheck, adapter_base
 from .checkpoints import find_checkpoint
-from .data import is_conversational, load_plain, origins, pick_splits, texts_of
+from .data import is_conversational, load_splits, origins, pick_splits, stated_origins, texts_of
 from .distributed import check_processes
 from .former_run import FormerRun, RemoveFormer, replacing
 from .memory import count_parameters
@@ -95,7 +95,9 @@ def _run(
     with args.main_process_first(desc="preparing data"):
         replaces = former.main and not _goes_on(folder, checkpoint) and _check_folder(settings, folder)
         typed = datasets is None and settings.dataset_name in BUILDERS
-        train, test = pick_splits(datasets or _load_splits(settings), settings, typed=typed)
+        train, test = pick_splits(datasets or load_splits(settings), settings, typed=typed)
+        # before the run, which a source that is gone by then must not fail at its end
+        stated = stated_origins(settings) if datasets is None and former.main else []
         if replaces:
             former.set_aside()
         if former.main and not _goes_on(folder, checkpoint) and base_is_tiny(settings):
@@ -145,7 +147,18 @@ def _run(
         preflight=prepared.preflight.to_dict(),
     )
     if trainer.is_world_process_zero():
-        trainer.model_card = _write_folder(recipe, report, {"train": train, "test": test}, datasets is not None)
+        facts = {
+            "versions": versions(),
+            "dataset_origins": origins(train),
+            "dataset_claims": stated,
+            "dataset_fingerprints": {
+                name: rows._fingerprint for name, rows in (("train", train), ("test", test)) if rows is not None
+            },
+        }
+        trainer.model_card = render_model_card(recipe, report.to_dict(), facts, own_rows=datasets is not None)
+        write_recipe(folder, recipe)
+        write_run(folder, {**facts, "seed": report.seed, "report": report.to_dict()})
+        plot_metrics(read_metrics(folder), folder)
     trainer.create_model_card()
     if args.push_to_hub:
         trainer.push_to_hub()
@@ -206,36 +219,6 @@ def trainer_config(recipe: Recipe) -> Any:
         raise UsageError(f"recipe {recipe.source}: {error}") from error
 
 
-def _load_splits(settings: RecipeSettings) -> Mapping[str, Any]:
-    builder = BUILDERS.get(settings.dataset_name)
-    if builder is None:
-        return load_plain(settings)
-    defaults = builder.trained_views()
-    options = dict(settings.dataset_options)
-    if settings.dataset_revision is not None:
-        options["revision"] = settings.dataset_revision
-    if settings.dataset_source is not None:
-        options["source"] = settings.dataset_source
-    config = settings.dataset_config or defaults.get(settings.method)
-    if config is None:
-        raise UsageError(
-            f"dataset_config: got nothing; {settings.dataset_name} has no default for {settings.method} "
-            f"(only for {', '.join(defaults)}); name a config whose columns it can train on"
-        )
-    loaded: Mapping[str, Any] = load_dataset(settings.dataset_name, config, **options)
-    return loaded
-
-
-def _claims(settings: RecipeSettings) -> list[tuple[str, str, int]]:
-    """(source_dataset, license, rows) as MITI-ST rows state them; other corpora have one licence, which is known."""
-    if settings.dataset_name != "miti_st_dpo":
-        return []
-    source, revision = settings.dataset_source, settings.dataset_revision
-    rows = load_dataset("miti_st_dpo", "rows", source=source, revision=revision, split="train")
-    stated = Counter(zip(rows["source_dataset"], rows["license"], strict=True))
-    return [(*pair, count) for pair, count in sorted(stated.items())]
-
-
 def _limit(recipe: Recipe, args: Any, base: str) -> int | None:
     """Longest sequence in tokens: the recipe's own limit, for SFT the window, else the model's context."""
     if recipe.settings.method != "sft":
@@ -248,7 +231,7 @@ def _limit(recipe: Recipe, args: Any, base: str) -> int | None:
         return int(window)
     from transformers import AutoConfig
 
-    return getattr(AutoConfig.from_pretrained(base).get_text_config(), "max_position_embeddings", None)
+    return context_length(AutoConfig.from_pretrained(base))
 
 
 def _trainer(recipe: Recipe, args: Any, model: Any, tokenizer: Any, prepared: Prepared) -> Any:
@@ -305,18 +288,3 @@ def _metrics(found: Mapping[str, Any]) -> dict[str, float]:
 def _losses(history: list[dict[str, Any]]) -> dict[str, float | None]:
     losses = [entry["loss"] for entry in history if "loss" in entry]
     return {"first_loss": losses[0] if losses else None, "last_loss": losses[-1] if losses else None}
-
-
-def _write_folder(recipe: Recipe, report: TrainReport, splits: Mapping[str, Any], own_rows: bool) -> str:
-    """Write the run's own files; returns the model card, which the trainer writes last."""
-    folder = recipe.output_dir
-    facts = {
-        "versions": versions(),
-        "dataset_origins": origins(splits["train"]),
-        "dataset_claims": [] if own_rows else _claims(recipe.settings),
-        "dataset_fingerprints": {name: rows._fingerprint for name, rows in splits.items() if rows is not None},
-    }
-    write_recipe(folder, recipe)
-    write_run(folder, {**facts, "seed": report.seed, "report": report.to_dict()})
-    plot_metrics(read_metrics(folder), folder)
-    return render_model_card(recipe, report.to_dict(), facts, own_rows=own_rows)

@@ -11,15 +11,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..tokens.message_weights import is_unlearnt, learnt_text, unlearnt_completion, unlearnt_tokens
-from ..tokens.pairs import pair_ids
-from ..tokens.turns import cut_prompt, render, turn_offsets
-from ..tokens.windows import Window, cut_windows, fit_roles, template_rules
+from ..tokens.pairs import fit_pair
+from ..tokens.turns import render
+from ..tokens.windows import TemplateRules, Window, cut_windows, fit_roles, template_rules
 from .cached_maps import Versioned
 from .messages import check_keys
 
 IGNORED = -100
-Tokens = tuple[list[int], list[int], int, str, int, int]
-"""ids, labels, number of the row, status, messages of weight 0, answers whose end is not learnt."""
+COLUMNS = ("input_ids", "labels", "source", "status", "masked", "unended")
+Tokens = tuple[list[int], list[int], str, int]
+"""ids, labels, status, answers whose end is not learnt."""
 
 STATUSES = ("whole", "cut", "too_long", "no_answer")
 """What became of a row: trained whole, cut between turns, or left out because nothing fits or answers."""
@@ -36,9 +37,8 @@ def tokenize_sft(rows: Any, tokenizer: Any, limit: int, *, overlap: int = 0, sys
     """
     check_keys(rows, "rows", weights=True)
     options = {"tokenizer": tokenizer, "limit": limit, "overlap": overlap, "system_prompt": system_prompt}
-    make = _dialogue_batch if "messages" in rows.column_names else _completion_batch
     return rows.map(
-        Versioned(make),
+        Versioned(_tokenize_batch),
         with_indices=True,
         batched=True,
         batch_size=64,
@@ -48,7 +48,7 @@ def tokenize_sft(rows: Any, tokenizer: Any, limit: int, *, overlap: int = 0, sys
     )
 
 
-def _dialogue_batch(
+def _tokenize_batch(
     batch: Mapping[str, Any],
     indices: list[int],
     *,
@@ -58,45 +58,46 @@ def _dialogue_batch(
     system_prompt: str | None,
 ) -> dict[str, list[Any]]:
     rules = template_rules(tokenizer)
-    made: list[Tokens] = []
-    for number, messages in zip(indices, batch["messages"], strict=True):
-        masked = sum(map(is_unlearnt, messages))
-        windows = cut_windows(tokenizer, with_system(messages, system_prompt), rules, limit, overlap)
-        if not windows:
-            made.append(([], [], number, "too_long" if windows is None else "no_answer", masked, 0))
-            continue
-        for at, window in enumerate(windows):
-            ids, labels, unended = window_tokens(tokenizer, window)
-            status = "cut" if len(windows) > 1 else "whole"
-            made.append((ids, labels, number, status, 0 if at else masked, unended))
-    return _columns(made)
-
-
-def _completion_batch(
-    batch: Mapping[str, Any],
-    indices: list[int],
-    *,
-    tokenizer: Any,
-    limit: int,
-    overlap: int,
-    system_prompt: str | None,
-) -> dict[str, list[Any]]:
-    made: list[Tokens] = []
-    for number, prompt, completion in zip(indices, batch["prompt"], batch["completion"], strict=True):
-        masked = 0 if isinstance(completion, str) else sum(map(is_unlearnt, completion))
-        ids, answer, labels, turns = completion_tokens(tokenizer, prompt, completion, system_prompt, limit)
-        fitted = cut_prompt(ids, turns, limit - len(answer)) if answer else None
-        if fitted is None:
-            made.append(([], [], number, "too_long" if answer else "no_answer", masked, 0))
+    made: dict[str, list[Any]] = {name: [] for name in COLUMNS}
+    for at, number in enumerate(indices):
+        if "messages" in batch:
+            answers = batch["messages"][at]
+            found = _dialogue(tokenizer, with_system(answers, system_prompt), rules, limit, overlap)
         else:
-            status = "cut" if len(fitted) < len(ids) else "whole"
-            made.append((fitted + answer, [IGNORED] * len(fitted) + labels, number, status, masked, 0))
-    return _columns(made)
+            prompt, answers = batch["prompt"][at], batch["completion"][at]
+            if not isinstance(prompt, str):
+                prompt = fit_roles(with_system(prompt, system_prompt), rules)
+            found = _completion(tokenizer, prompt, answers, limit)
+        masked = 0 if isinstance(answers, str) else sum(map(is_unlearnt, answers))
+        for part, (ids, labels, status, unended) in enumerate(found):
+            values = (ids, labels, number, status, 0 if part else masked, unended)
+            for name, value in zip(COLUMNS, values, strict=True):
+                made[name].append(value)
+    return made
 
 
-def _columns(made: list[Tokens]) -> dict[str, list[Any]]:
-    names = ("input_ids", "labels", "source", "status", "masked", "unended")
-    return {name: [row[at] for row in made] for at, name in enumerate(names)}
+def _dialogue(
+    tokenizer: Any, messages: Sequence[Mapping[str, Any]], rules: TemplateRules, limit: int, overlap: int
+) -> list[Tokens]:
+    windows = cut_windows(tokenizer, messages, rules, limit, overlap)
+    if not windows:
+        return [([], [], "too_long" if windows is None else "no_answer", 0)]
+    status = "cut" if len(windows) > 1 else "whole"
+    found = [window_tokens(tokenizer, window) for window in windows]
+    return [(ids, labels, status, unended) for ids, labels, unended in found]
+
+
+def _completion(tokenizer: Any, prompt: Any, completion: Any, limit: int) -> list[Tokens]:
+    """A prompt (text, or messages that fit the template) with its completion; the prompt is cut between turns."""
+    is_text = isinstance(prompt, str)
+    if not (completion if is_text else any(learnt_text(turn).strip() for turn in completion)):
+        return [([], [], "no_answer", 0)]
+    fitted, ids, (answer,) = fit_pair(tokenizer, prompt, [completion], limit)
+    if fitted is None or not answer:
+        return [([], [], "too_long" if answer else "no_answer", 0)]
+    unlearnt = set() if is_text else unlearnt_completion(tokenizer, fitted, completion)
+    labels = [IGNORED if at in unlearnt else token for at, token in enumerate(answer, len(ids))]
+    return [(ids + answer, [IGNORED] * len(ids) + labels, "whole" if fitted == prompt else "cut", 0)]
 
 
 def window_tokens(tokenizer: Any, window: Window) -> tuple[list[int], list[int], int]:
@@ -124,29 +125,6 @@ def _offset_of(tokenizer: Any, window: Window) -> int:
     shared = next((at for at, (a, b) in enumerate(zip(context, text, strict=False)) if a != b), len(context))
     offsets = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
     return next((at for at, (start, _) in enumerate(offsets) if start >= shared), len(offsets))
-
-
-def completion_tokens(
-    tokenizer: Any, prompt: Any, completion: Any, system_prompt: str | None, limit: int
-) -> tuple[list[int], list[int], list[int], list[int]]:
-    """(prompt ids, completion ids, their labels, turn offsets if the prompt is too long) of one row, messages or text.
-
-    Without anything to learn there are no completion ids.
-    """
-    if isinstance(prompt, str):
-        if not completion:
-            return list(tokenizer(prompt)["input_ids"]), [], [], []
-        ids, (answer,) = pair_ids(tokenizer, prompt, [completion])
-        return ids, answer, answer, []
-    rules = template_rules(tokenizer)
-    messages = fit_roles(with_system(prompt, system_prompt), rules)
-    if not any(learnt_text(turn).strip() for turn in completion):
-        return [], [], [], []
-    ids, (answer,) = pair_ids(tokenizer, messages, [completion])
-    turns = turn_offsets(tokenizer, messages) if len(ids) + len(answer) > limit else []
-    unlearnt = unlearnt_completion(tokenizer, messages, completion)
-    labels = [IGNORED if at in unlearnt else token for at, token in enumerate(answer, len(ids))]
-    return ids, answer, labels, turns
 
 
 def with_system(messages: Sequence[Mapping[str, Any]], system_prompt: str | None) -> list[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..tokens.loading import context_length
 from .distributed import count_shards
 from .memory import GIB, count_lora_parameters, guess_memory
 from .models import lora_config, trains_adapter
@@ -32,7 +33,7 @@ def size_up(recipe: Recipe, args: Any, model: Any, prepared: Prepared, base: str
         separate_reference=with_reference and not trains_adapter(recipe.settings),
         shards=count_shards(args),
     )
-    context = getattr(model.config.get_text_config(), "max_position_embeddings", None)
+    context = context_length(model.config)
     if context and prepared.longest > context:
         prepared.preflight.add(
             "longest sequence",

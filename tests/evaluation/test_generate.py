@@ -13,7 +13,6 @@ from hf_kokoro.errors import SourceError, UsageError
 from hf_kokoro.evaluation.generate import GenerationSettings, PromptRow, generate_predictions, next_turn_rows
 from hf_kokoro.evaluation.models import load_causal_lm
 from hf_kokoro.tokens.loading import load_tokenizer
-from hf_kokoro.tokens.prompts import prompt_window
 from hf_kokoro.training.tiny import build_tiny_model
 
 
@@ -94,48 +93,11 @@ def test_a_model_that_is_not_there_is_an_error_with_its_name(tmp_path: Path) -> 
         generate_predictions(ROWS, tmp_path / "out", settings(small, max_new_tokens=16))
 
 
-def test_a_history_is_cut_where_a_turn_starts_and_the_system_message_stays(tiny_lm: Path) -> None:
-    tokenizer = load_tokenizer(tiny_lm, padding_side="left")
-    system = [{"role": "system", "content": "あなたは相談員です。"}]
-    turns = chat("一", "二", "三", "四", "五")
-
-    def ids_of(messages: list[dict[str, str]]) -> list[int]:
-        return list(tokenizer.apply_chat_template(messages, add_generation_prompt=True, return_dict=True)["input_ids"])
-
-    whole = prompt_window(tokenizer, system + turns, None)
-    assert whole == (ids_of(system + turns), 0)
-    for budget in range(len(ids_of(system + turns[-1:])), len(ids_of(system + turns)) + 1):
-        window = prompt_window(tokenizer, system + turns, budget)
-        # the longest tail of whole turns that fits
-        expected = next(k for k in range(5) if len(ids_of(system + turns[k:])) <= budget)
-        assert window == (ids_of(system + turns[expected:]), expected)
-    assert prompt_window(tokenizer, system + turns, 3).ids is None
-
-
 def test_a_prompt_whose_last_turn_does_not_fit_gets_no_text_and_is_counted(tiny_lm: Path, tmp_path: Path) -> None:
     rows = [PromptRow("long", chat("あ" * 600), {"reference": "x"}), ROWS[0]]
     report = generate_predictions(rows, tmp_path, settings(tiny_lm))
     assert report.finish["prompt_too_long"] == 1
     assert lines(tmp_path)[0]["prediction"] == ""
-
-
-def test_a_template_that_wants_the_user_first_loses_only_the_opening_turn(tiny_lm: Path) -> None:
-    tokenizer = load_tokenizer(tiny_lm, padding_side="left")
-    tokenizer.chat_template = (
-        "{% if messages[0].role == 'assistant' %}{{ raise_exception('user first') }}{% endif %}"
-        "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}{% if add_generation_prompt %}<a>{% endif %}"
-    )
-    opening = [{"role": "assistant", "content": "はじめまして。"}, *chat("はい。")]
-    window = prompt_window(tokenizer, opening, None)
-    assert window.dropped_turns == 1
-    assert tokenizer.decode(window.ids) == "<user>はい。<a>"
-
-
-def test_a_plain_string_is_a_prompt_without_turns(tiny_lm: Path) -> None:
-    tokenizer = load_tokenizer(tiny_lm, padding_side="left")
-    ids = list(tokenizer("眠れません。")["input_ids"])
-    assert prompt_window(tokenizer, "眠れません。", None) == (ids, 0)
-    assert prompt_window(tokenizer, "眠れません。", len(ids) - 1) == (None, 0)
 
 
 def test_response_generation_rows_expand_to_the_same_prompts_as_next_turn(samples: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import torch
+from transformers import PretrainedConfig
 
 from hf_kokoro.errors import SourceError, UsageError
 from hf_kokoro.evaluation.preference import accuracy, evaluate_preference, preference_accuracy, score_pairs
@@ -23,7 +24,7 @@ class BigramModel(torch.nn.Module):
     def __init__(self, table: list[list[float]]) -> None:
         super().__init__()
         self.table = torch.nn.Parameter(torch.tensor(table))
-        self.config = SimpleNamespace(max_position_embeddings=16)
+        self.config = PretrainedConfig(max_position_embeddings=16)
 
     def forward(self, input_ids: torch.Tensor, **_: Any) -> SimpleNamespace:
         return SimpleNamespace(logits=self.table[input_ids])

@@ -8,10 +8,7 @@ import pytest
 import torch
 
 from hf_kokoro.errors import RowError
-from hf_kokoro.tokens.turns import cut_prompt, render, turn_offsets
 from hf_kokoro.training.collators import MaskError, ScoredPreferenceCollator, ScoredUnpairedCollator, carried_columns
-
-from .training_rows import message
 
 PAIRS = [
     {
@@ -135,32 +132,6 @@ def test_a_long_prompt_loses_its_oldest_whole_turns_on_both_sides_alike() -> Non
 def test_a_completion_that_would_vanish_or_be_cut_is_refused_with_its_row(changes: dict[str, Any], reason: str) -> None:
     with pytest.raises(MaskError, match=f"row a: .*{reason}"):
         ScoredPreferenceCollator(pad_token_id=0, max_length=8)([{**PAIRS[0], **changes}])
-
-
-def test_cutting_keeps_the_latest_turns_that_fit_and_says_none_when_the_last_one_does_not() -> None:
-    prompt = list(range(10))
-    assert cut_prompt(prompt, [2, 4, 8], 10) == prompt
-    assert cut_prompt(prompt, [2, 4, 8], 9) == [0, 1, 4, 5, 6, 7, 8, 9]
-    assert cut_prompt(prompt, [2, 4, 8], 4) == [0, 1, 8, 9]
-    assert cut_prompt(prompt, [2, 4, 8], 3) is None
-    assert cut_prompt(prompt, [], 9) is None
-
-
-@pytest.mark.parametrize("system", [True, False])
-def test_turn_offsets_stand_where_a_shorter_conversation_renders_the_same(system: bool, tokenizer: Any) -> None:
-    turns = [
-        message("user", "sleep"),
-        message("assistant", "I hear you"),
-        message("user", "work weighs on me"),
-    ]
-    messages = [message("system", "be kind"), *turns] if system else turns
-    ids = tokenizer(render(tokenizer, messages, True), add_special_tokens=False)["input_ids"]
-    offsets = turn_offsets(tokenizer, messages)
-    assert len(offsets) == 3
-    for number, offset in enumerate(offsets):
-        kept = messages[: number + system]
-        expected = tokenizer(render(tokenizer, kept, False), add_special_tokens=False)["input_ids"] if kept else []
-        assert ids[:offset] == expected
 
 
 @pytest.mark.parametrize("mode", ["keep_start", "keep_end"])

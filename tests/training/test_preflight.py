@@ -199,3 +199,26 @@ def test_reward_prompts_are_cut_by_whole_turns_too(tokenizer: Any) -> None:
     assert prompt[1:] == turns[-len(prompt) + 1 :]
     whole = tokenizer.apply_chat_template([*prompt, *rows[1]["chosen"]], tokenize=True, return_dict=True)["input_ids"]
     assert len(whole) <= 120
+
+
+@pytest.mark.parametrize("method", ["dpo", "kto", "reward", "sft"])
+def test_a_system_text_that_a_template_writes_into_the_first_turn_outlives_that_turn(
+    method: str, family_tokenizer: Any
+) -> None:
+    tokenizer = family_tokenizer("gemma3")
+    turns = [message(("user", "assistant")[i % 2], f"turn {i} sleep") for i in range(41)]
+    pair = {**make_pairs(1)[0], "prompt": [message("system", "be kind"), *turns]}
+    row = {"prompt": pair["prompt"], "completion": pair["chosen"], "label": True}
+    other = {**row, "prompt": turns[:1], "label": False}
+    prepared = run([pair] if method in ("dpo", "reward") else [row, other], tokenizer, limit=120, method=method)
+    assert prepared.preflight.rows["cut"] != []
+    if method == "sft":
+        text = tokenizer.decode(prepared.train[0]["input_ids"])
+    else:
+        prompt = prepared.train[0]["prompt"]
+        assert prompt[1:] == turns[-len(prompt) + 1 :]
+        text = tokenizer.apply_chat_template(prompt, tokenize=False)
+    # user first, the system text before its words, though the turn that it was written into is gone
+    assert text.startswith("<|bos|><start_of_turn>user\nbe kind\n\nturn ")
+    assert "turn 0 " not in text
+    assert "turn 40 " in text

@@ -14,6 +14,7 @@ import yaml
 from datasets import Dataset
 
 from hf_kokoro.errors import RowError, SourceError, UsageError
+from hf_kokoro.miti.contract import SOURCE_DATASET
 from hf_kokoro.training.model_card import render_model_card
 from hf_kokoro.training.preflight import PreflightError
 from hf_kokoro.training.recipe import Recipe, load_recipe
@@ -394,13 +395,7 @@ def test_precomputed_reference_log_probs_are_found_again_by_a_run_with_another_o
 def test_a_model_card_carries_the_licence_and_limits_of_its_data(
     dataset: str, license_id: str, words: str, recipe: Any
 ) -> None:
-    report = TrainReport(
-        method="dpo", output_dir="out", base_model="base", adapter=True, train_rows=5, test_rows=2, steps=1, epochs=1.0,
-        seconds=1.0, first_loss=0.7, last_loss=0.6, trainable_parameters=10, processes=1, seed=1,
-        preflight={"checks": []},
-    )  # fmt: skip
-    facts = {"versions": {"trl": "1.16"}, "dataset_origins": {"hf://datasets/user/repo@abc": "0123"}}
-    card = render_model_card(recipe(dataset_name=dataset), report.to_dict(), facts)
+    card = card_of(recipe(dataset_name=dataset))
     header = yaml.safe_load(card.split("---")[1])
     assert header["license"] == license_id
     assert header["base_model"] == "base"
@@ -409,13 +404,38 @@ def test_a_model_card_carries_the_licence_and_limits_of_its_data(
     assert "read from: `hf://datasets/user/repo@abc`, digest `0123`" in card
 
 
+def test_a_model_card_of_two_origins_has_a_sentence_and_a_count_for_each(recipe: Any) -> None:
+    both = [("me/mine\n# <b>hi", "MIT", 2), (SOURCE_DATASET, "MIT", 3)]
+    card = card_of(recipe(dataset_name="miti_st_dpo"), dataset_claims=both)
+    assert "- of 2 rows: The texts come, as their owner declared, from me/mine # bhi, licence MIT" in card
+    assert "- of 3 rows: Both sides of every pair were written by therapists" in card
+    assert "prolific" not in card
+    counsel = card_of(recipe(dataset_name="miti_st_dpo"), dataset_claims=both[1:])
+    assert "A few prolific therapists dominate." in counsel
+    assert yaml.safe_load(counsel.split("---")[1])["datasets"] == ["user/repo"]
+
+
+def card_of(recipe: Recipe, **more: Any) -> str:
+    """The card of a run that never was."""
+    report = TrainReport(
+        method="dpo", output_dir="out", base_model="base", adapter=True, train_rows=5, test_rows=2, steps=1, epochs=1.0,
+        seconds=1.0, first_loss=0.7, last_loss=0.6, trainable_parameters=10, processes=1, seed=1,
+        preflight={"checks": []},
+    )  # fmt: skip
+    facts = {"versions": {"trl": "1.16"}, "dataset_origins": {"hf://datasets/user/repo@abc": "0123"}, **more}
+    return render_model_card(recipe, report.to_dict(), facts)
+
+
 @pytest.mark.parametrize(
-    ("stated", "license_id"),
-    [(("me/mine", "MIT"), "mit"), (("not stated", "not stated"), None)],
+    ("stated", "license_id", "words"),
+    [
+        (("me/mine", "MIT"), "mit", "The texts come, as their owner declared, from me/mine, licence MIT"),
+        (("not stated", "not stated"), None, "Where the texts come from, under which licence, and who wrote the"),
+    ],
     ids=["own", "nothing"],
 )
 def test_a_model_card_says_of_miti_rows_what_they_state_and_no_more(
-    stated: tuple[str, str], license_id: str | None, tmp_path: Path, recipe: Any, miti_folder: Path
+    stated: tuple[str, str], license_id: str | None, words: str, tmp_path: Path, recipe: Any, miti_folder: Path
 ) -> None:
     lines = [json.loads(line) for line in (miti_folder / "data" / "pilot.jsonl").read_text("utf-8").splitlines()]
     rows = [{**line, "source_dataset": stated[0], "license": stated[1]} for line in lines]
@@ -433,6 +453,7 @@ def test_a_model_card_says_of_miti_rows_what_they_state_and_no_more(
     header = yaml.safe_load(card.split("---")[1])
     assert header.get("license") == license_id
     assert "datasets" not in header
-    assert f"{len(rows)} rows state {stated[0]}, licence {stated[1]}" in card
+    assert f"- of {len(rows)} rows: {words}" in card
     assert "counsel-chat" not in card
+    assert "therapist" not in card.partition("## Run")[0]
     assert "does not check facts" in card

@@ -25,6 +25,12 @@ def message(role: str, text: str) -> dict[str, str]:
     return {"role": role, "content": text}
 
 
+def dialogue(turns: int, words: int = 8) -> list[dict[str, str]]:
+    """Turns of about `words` words each; the counsellor opens."""
+    roles = ("assistant", "user")
+    return [message(roles[i % 2], f"turn {i} " + "sleep " * (words + i % 3)) for i in range(turns)]
+
+
 def make_pairs(count: int) -> list[dict[str, Any]]:
     """Pairs of unequal length with integer margins 1..4 and weights of mean 1."""
     rows = []

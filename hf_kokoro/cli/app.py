@@ -23,6 +23,7 @@ VERBS = (
     "pair",
     "agree",
     "bias",
+    "validate",
     "append",
     "audit",
     "spool",

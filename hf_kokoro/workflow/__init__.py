@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .main_job import QuickstartReport, quickstart
     from .pairing import PairRun, pair
     from .training import train
+    from .validating import ValidityReport, validate
     from .watching import grow
 
 _EXPORTS = {
@@ -58,6 +59,7 @@ _EXPORTS = {
     "ScoresEvaluation": ".evaluating.scores",
     "StatsReport": ".building",
     "TrainReport": "..training.runner",
+    "ValidityReport": ".validating",
     "agree": ".comparing",
     "append_rows": ".appending",
     "audit": "..hub",
@@ -79,6 +81,7 @@ _EXPORTS = {
     "quickstart": ".main_job",
     "stats": ".building",
     "train": ".training",
+    "validate": ".validating",
 }
 
 __all__ = [
@@ -105,6 +108,7 @@ __all__ = [
     "ScoresEvaluation",
     "StatsReport",
     "TrainReport",
+    "ValidityReport",
     "agree",
     "append_rows",
     "audit",
@@ -126,6 +130,7 @@ __all__ = [
     "quickstart",
     "stats",
     "train",
+    "validate",
 ]
 
 

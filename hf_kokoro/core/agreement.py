@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 
 import numpy as np
 
-from .resampling import DRAWS, bootstrap_sums, interval
+from .resampling import DRAWS, bootstrap_sums, group_numbers, interval
 from .stats import Array, Estimate
 
 Figure = Callable[[Array], Array]
@@ -30,12 +30,6 @@ def estimate(groups: Array, figure: Figure) -> Estimate:
     drawn = figure(bootstrap_sums(groups))
     drawn = drawn[~np.isnan(drawn)]
     return Estimate(value) if len(drawn) < DRAWS / 2 else Estimate(value, *interval(drawn))
-
-
-def group_numbers(groups: Iterable[Hashable]) -> tuple[np.ndarray[tuple[int], np.dtype[np.intp]], int]:
-    """A number from 0 for the group of each item, in order of name, and how many groups there are."""
-    names, numbers = np.unique(np.asarray([str(group) for group in groups]), return_inverse=True)
-    return numbers, len(names)
 
 
 def summed(items: Array, groups: Iterable[Hashable]) -> Array:

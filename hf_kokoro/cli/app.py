@@ -21,6 +21,7 @@ VERBS = (
     "export",
     "judge",
     "pair",
+    "annotate",
     "agree",
     "bias",
     "validate",

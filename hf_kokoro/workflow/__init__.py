@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..evaluation.dialogue_ratings import DialogueReport
     from ..hub import AppendReport, AuditReport, audit
     from ..training.runner import TrainReport
+    from .annotating import KitReport, RatingsReport, annotate_adjudicate, annotate_export, annotate_import
     from .appending import append_rows
     from .building import BuildReport, StatsReport, build, export, leaks, stats
     from .comparing import AgreeReport, BiasRun, agree, bias
@@ -50,17 +51,22 @@ _EXPORTS = {
     "GenerationEvaluation": ".evaluating.generation",
     "GrowReport": ".growing",
     "JudgeRun": ".judging",
+    "KitReport": ".annotating",
     "LeakReport": "..corpora.leaks",
     "PairRun": ".pairing",
     "PreferenceEvaluation": ".evaluating.preference",
     "PublishReport": "..cards",
     "QuickstartReport": ".main_job",
+    "RatingsReport": ".annotating",
     "Report": "..core.reports",
     "ScoresEvaluation": ".evaluating.scores",
     "StatsReport": ".building",
     "TrainReport": "..training.runner",
     "ValidityReport": ".validating",
     "agree": ".comparing",
+    "annotate_adjudicate": ".annotating",
+    "annotate_export": ".annotating",
+    "annotate_import": ".annotating",
     "append_rows": ".appending",
     "audit": "..hub",
     "bias": ".comparing",
@@ -99,17 +105,22 @@ __all__ = [
     "GenerationEvaluation",
     "GrowReport",
     "JudgeRun",
+    "KitReport",
     "LeakReport",
     "PairRun",
     "PreferenceEvaluation",
     "PublishReport",
     "QuickstartReport",
+    "RatingsReport",
     "Report",
     "ScoresEvaluation",
     "StatsReport",
     "TrainReport",
     "ValidityReport",
     "agree",
+    "annotate_adjudicate",
+    "annotate_export",
+    "annotate_import",
     "append_rows",
     "audit",
     "bias",

@@ -124,5 +124,5 @@
     else return;
     event.preventDefault();
   });
-  show();
+  go(0);
 })();

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ..miti.contract import LICENSE, NOT_STATED, SAMPLE_DATASET, SOURCE_DATASET
-from ..policy.licences import LicenceError
-
-Origins = Mapping[tuple[str, str], int]
-"""Rows a (`source_dataset`, `license`), as they state them."""
+from ..policy.licences import LicenceError, Origins
 
 NAME_SHOWN = 80
 _COUNSEL, _SAMPLE, _DECLARED, _NOWHERE = "counsel-chat", "sample", "declared", "not stated"
@@ -53,11 +50,6 @@ class Wording:
             "language": list(self.language) or None,
             "language_creators": [self.language_creators],
         }
-
-
-def origins_of(rows: Iterable[Mapping[str, Any]]) -> Origins:
-    """Count what rows state."""
-    return Counter((str(row.get("source_dataset")), str(row.get("license"))) for row in rows)
 
 
 def wording_of(origins: Origins) -> Wording:

@@ -17,6 +17,7 @@ from ..policy.licences import (
     licences_of,
     looser_than,
     named,
+    origins_of,
     row_licences,
     sources_named_in,
 )
@@ -24,7 +25,7 @@ from .check import card_problems, raise_problems
 from .check_files import folder_files
 from .front_matter import split_card
 from .hub_terms import LICENCE_IDS
-from .origins import origins_of, refuse_not_stated
+from .origins import refuse_not_stated
 
 
 def folder_sources(source: Path, rows: Iterable[Mapping[str, Any]]) -> dict[str, Licence]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar
@@ -20,7 +20,7 @@ from ..core.suggest import allowed
 from ..errors import KokoroError, UsageError
 from .fetch import local_source, origin
 from .fingerprint import source_digest
-from .views import View, only_for
+from .views import About, View, only_for
 
 _BOOKKEEPING = ("name", "version", "data_dir", "data_files", "description", "source")
 
@@ -72,6 +72,7 @@ class SourceBuilder(datasets.ArrowBasedBuilder):
     """
 
     VIEWS: ClassVar[Sequence[View]]
+    ABOUT: ClassVar[About]
     PLAIN_VIEW: ClassVar[str]
     """The view that `build` makes where none is named."""
     DEFAULT_SOURCE: ClassVar[str]
@@ -135,6 +136,10 @@ class SourceBuilder(datasets.ArrowBasedBuilder):
     def _members(cls, names: list[str], options: dict[str, Any]) -> list[str]:
         """Those of `names` that count as data; `options` are the config's."""
         return names
+
+    def origins(self) -> Mapping[tuple[str, str], int] | None:
+        """Rows a (source, licence), where rows state theirs; None where both are those of the corpus."""
+        return None
 
     def data_files(self, names: list[str]) -> list[str]:
         """Those of `names` that this config reads; the others are left alone."""

@@ -1,4 +1,4 @@
-"""A view: one config of a corpus, and everything that follows from its name."""
+"""What a corpus is, as data: a view (a config and all that follows from its name), and what holds of all its views."""
 
 from __future__ import annotations
 
@@ -27,6 +27,28 @@ class View:
     """Training methods that read this view where a recipe names none."""
     task: tuple[str, str] = DIALOGUE_TASK
     """The Hub's task category and task id, for the card."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class About:
+    """What a card says of a corpus whatever the view, in the Hub's words."""
+
+    pretty_name: str
+    template: str
+    """The card's prose is `dataset_cards/<template>.md`."""
+    license: str = "unknown"
+    source_datasets: tuple[str, ...] = ()
+    annotations_creators: str
+    language_creators: str
+    tags: tuple[str, ...] = ()
+    language: str = "ja"
+    """In which the corpus was written; any other is a translation."""
+    languages: Mapping[str, str] = field(default_factory=dict)
+    """Code to name of each language that can be asked for."""
+    stated_by_rows: bool = False
+    """Licence, sources and writers are what the rows state (`SourceBuilder.origins`)."""
+    limits: str
+    """What the card of a model trained on it says of the data."""
 
 
 def fixed(features: datasets.Features) -> Callable[[Any], datasets.Features]:

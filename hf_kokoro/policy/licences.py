@@ -5,8 +5,10 @@ Not legal advice: the rules are stricter than the law where that is simpler, and
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from ..errors import KokoroError
 from ..miti import contract as miti_st
@@ -59,6 +61,9 @@ LICENCES: dict[str, Licence] = dict(
     )
 )
 
+Origins = Mapping[tuple[str, str], int]
+"""Rows a (`source_dataset`, `license`), as they state them."""
+
 SOURCES: dict[str, str] = {
     miti_st.SOURCE_DATASET: miti_st.LICENSE.lower(),
     miti_st.HUB_ID: miti_st.LICENSE.lower(),
@@ -92,6 +97,11 @@ def is_restricted(source: str) -> bool:
 def licences_of(sources: Iterable[str]) -> dict[str, Licence]:
     """Each source with its licence."""
     return {source: licence_of(source) for source in sources}
+
+
+def origins_of(rows: Iterable[Mapping[str, Any]]) -> Origins:
+    """Count what rows state."""
+    return Counter((str(row.get("source_dataset")), str(row.get("license"))) for row in rows)
 
 
 def row_licences(origins: Iterable[tuple[str, str]]) -> dict[str, Licence]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 import shutil
-from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..cards import build_statistics, origins_of, paper_tables, render_build_card
+from ..cards import build_statistics, paper_tables, render_build_card
 from ..core.reports import Report
 from ..corpora import BUILDERS, exports, load_dataset
 from ..corpora.base import BuildFailed
@@ -18,7 +17,6 @@ from ..corpora.editions import KOKOROCHAT, edition_of
 from ..corpora.kokorochat.reader import is_dialogue_file
 from ..corpora.leaks import LeakReport, find_leaks
 from ..corpora.load import get_builder
-from ..corpora.miti_st.reader import RowReader
 from ..errors import EditionError, Fault, InputError, UsageError
 
 if TYPE_CHECKING:
@@ -179,19 +177,12 @@ def _write(out: Path, name: str, builder: SourceBuilder, splits: Any, options: d
         description=builder.config.description,
         options=options,
         statistics=statistics,
-        origins=_origins(name, builder),
+        origins=builder.origins(),
     )
     (partial / "README.md").write_text(card, "utf-8")
     if out.exists():
         shutil.rmtree(out)
     partial.replace(out)
-
-
-def _origins(name: str, builder: SourceBuilder) -> Mapping[tuple[str, str], int] | None:
-    """What MITI-ST rows state of where their texts come from: the views that are built don't hold it any more."""
-    if name != "miti_st_dpo":
-        return None
-    return origins_of(RowReader(builder.files).read())
 
 
 def _figures(name: str, source: str | None) -> list[Figure]:

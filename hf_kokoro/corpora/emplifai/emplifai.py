@@ -15,7 +15,7 @@ from ...core.tables import is_table
 from ...errors import SourceError, UsageError
 from ..base import SourceBuilder, SourceConfig, configs_of
 from ..splits import TEST, TRAIN, VALIDATION, systematic_split
-from ..views import View, fixed
+from ..views import About, View, fixed
 from . import schema
 from .emotions import EMOTION_NAMES
 from .reader import read_emplifai
@@ -151,6 +151,15 @@ class EmplifAI(SourceBuilder):
     VERSION = datasets.Version(schema.VERSION)
     BUILDER_CONFIG_CLASS = EmplifAIConfig
     VIEWS = VIEWS
+    ABOUT = About(
+        pretty_name="EmplifAI",
+        template="emplifai",
+        source_datasets=("original",),
+        annotations_creators="crowdsourced",
+        language_creators="crowdsourced",
+        tags=("emotion", "medical"),
+        limits="Crowd-written two-turn dialogues about chronic illness. No public licence is known: do not distribute.",
+    )
     PLAIN_VIEW = "dialogues"
     BUILDER_CONFIGS = configs_of(VIEWS, EmplifAIConfig, schema.VERSION)
     DEFAULT_SOURCE = ""

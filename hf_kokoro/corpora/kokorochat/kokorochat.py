@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from ...errors import UsageError
 from ..base import SourceBuilder, SourceConfig, configs_of
+from ..views import About
 from . import schema, tables
 from .labels import CHOICES as LABEL_CHOICES
 from .labels import Labeller
@@ -76,6 +77,18 @@ class KokoroChat(SourceBuilder):
     VERSION = datasets.Version(schema.VERSION)
     BUILDER_CONFIG_CLASS = KokoroChatConfig
     VIEWS = VIEWS
+    ABOUT = About(
+        pretty_name="KokoroChat",
+        template="kokorochat",
+        license=schema.LICENSE_ID,
+        source_datasets=(schema.HUB_ID,),
+        annotations_creators="expert-generated",
+        language_creators="expert-generated",
+        languages={"ja": "Japanese", "en": "English (translated)", "zh": "Chinese (translated)"},
+        limits="Role-played counselling in Japanese; the scores are the client-role players' and follow the rater more "
+        "than the counsellor. No commercial use, no distribution of derived data; whether a model is a derivative is "
+        "an open question, so keep it private unless you have cleared it.",
+    )
     PLAIN_VIEW = "dialogues"
     BUILDER_CONFIGS = configs_of(VIEWS, KokoroChatConfig, schema.VERSION)
     DEFAULT_SOURCE = schema.HUB_ID

@@ -17,9 +17,10 @@ from ...miti import contract as schema
 from ...miti.features import ANSWERS_FEATURES, ROWS_FEATURES, pairs_features, unpaired_features
 from ...miti.views import DESIRABLE_MIN, answer_key, pair_view, unpaired_view
 from ...miti.weights import WEIGHTINGS, PairKey, pair_key, pair_weights
+from ...policy.licences import Origins, origins_of
 from ..base import SourceBuilder, SourceConfig, configs_of
 from ..splits import RANDOM, TRAIN, TWO_GROUPS, Fractions, connected_groups
-from ..views import View, fixed
+from ..views import About, View, fixed
 from .reader import RowReader, row_files, warn_of_strays
 
 _ROWS_PER_TABLE = 500
@@ -140,6 +141,17 @@ class MitiStDpo(SourceBuilder):
     VERSION = datasets.Version(schema.VERSION)
     BUILDER_CONFIG_CLASS = MitiStDpoConfig
     VIEWS = VIEWS
+    ABOUT = About(
+        pretty_name="MITI-ST preference pairs",
+        template="miti_st_dpo_config",
+        annotations_creators="machine-generated",
+        language_creators="other",
+        tags=("preference", "motivational-interviewing"),
+        language="en",
+        stated_by_rows=True,
+        limits="Scores come from a judge, which may reward length and hedging; MITI-ST scores giving information low "
+        "and does not check facts.",
+    )
     PLAIN_VIEW = "pairs"
     BUILDER_CONFIGS = configs_of(VIEWS, MitiStDpoConfig, schema.VERSION)
     DEFAULT_SOURCE = schema.HUB_ID
@@ -148,6 +160,9 @@ class MitiStDpo(SourceBuilder):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         warn_of_strays(self.files)
+
+    def origins(self) -> Origins:
+        return origins_of(RowReader(self.files).read())
 
     @classmethod
     def _members(cls, names: list[str], options: dict[str, Any]) -> list[str]:

@@ -10,7 +10,7 @@ from datasets import Dataset, Features
 
 from ..core.suggest import allowed
 from ..corpora import BUILDERS
-from ..corpora.views import DIALOGUE_TASK
+from ..corpora.views import View, fixed
 from ..errors import UsageError, describe
 from ..policy.licences import Origins
 from .columns import column_table
@@ -75,41 +75,33 @@ def build_statistics(
 ) -> tuple[str, dict[str, bytes]]:
     """Statistics section and figures (path in the folder to PNG) of a built config.
 
-    Only the `dialogues` configs of KokoroChat and EmplifAI have them; all others give nothing. `figures=None`
-    draws if the extra `plots` is installed; with True its absence is a MissingExtraError.
+    Views without `measure` have neither. `figures=None` draws if the extra `plots` is installed; with True its
+    absence is a MissingExtraError.
     """
-    from . import corpus_facts, corpus_figures
+    from .corpus_figures import corpus_figures
 
-    wanted = figures if figures is not None else find_spec("matplotlib") is not None
-    images: dict[str, bytes] = {}
-    if (name, config) == ("kokorochat", "dialogues"):
-        chat = corpus_facts.kokorochat_facts(rows.with_format("arrow").iter(1000))
-        text = corpus_facts.kokorochat_statistics(chat)
-        images = corpus_figures.kokorochat_figures(chat) if wanted else {}
-    elif (name, config) == ("emplifai", "dialogues"):
-        medical = corpus_facts.emplifai_facts(rows)
-        text = corpus_facts.emplifai_statistics(medical)
-        images = corpus_figures.emplifai_figures(medical) if wanted else {}
-    else:
+    measure = _view(name, config).measure
+    if measure is None:
         return "", {}
-    captions = [f"![{_CAPTIONS[path]}]({path})" for path in images]
-    return "\n\n".join([text, *captions]), images
+    measured = measure(rows)
+    wanted = figures if figures is not None else find_spec("matplotlib") is not None
+    drawn = corpus_figures(measured) if wanted else {}
+    lines = [f"| {what} | {value} |" for what, value in measured.numbers()]
+    table = "\n".join(["## Numbers", "", "| what | value |", "|---|---|", *lines])
+    captions = [f"![{caption}]({path})" for path, (caption, _) in drawn.items()]
+    return "\n\n".join([table, *captions]), {path: image for path, (_, image) in drawn.items()}
 
 
-_CAPTIONS = {
-    "assets/scores.png": "Histogram of the scores, in steps of five points",
-    "assets/topics.png": "Dialogues per topic",
-    "assets/items.png": "Spearman correlations between the 20 items",
-    "assets/measures.png": "Spearman correlations of simple measures with the score",
-    "assets/labels.png": "Dialogues and situations of every label",
-}
+def _view(name: str, config: str) -> View:
+    """The config's view, or a plain one for a split of somebody's own."""
+    own = View(name=config, description="", features=fixed(Features()))
+    return next((view for view in BUILDERS[name].VIEWS if view.name == config), own)
 
 
 def _metadata(name: str, card: ConfigCard, total: int, options: Mapping[str, Any]) -> dict[str, Any]:
     about = BUILDERS[name].ABOUT
     language = str(options.get("language") or about.language)
-    tasks = {view.name: view.task for view in BUILDERS[name].VIEWS}
-    category, task = tasks.get(card.name, DIALOGUE_TASK)
+    category, task = _view(name, card.name).task
     return {
         "pretty_name": f"{about.pretty_name} ({card.name})",
         "license": about.license,

@@ -20,6 +20,7 @@ from ..core.suggest import allowed
 from ..errors import KokoroError, UsageError
 from .fetch import local_source, origin
 from .fingerprint import source_digest
+from .published import Edition
 from .views import About, View, only_for
 
 _BOOKKEEPING = ("name", "version", "data_dir", "data_files", "description", "source")
@@ -73,6 +74,8 @@ class SourceBuilder(datasets.ArrowBasedBuilder):
 
     VIEWS: ClassVar[Sequence[View]]
     ABOUT: ClassVar[About]
+    EDITION: ClassVar[Edition | None] = None
+    """The files that the paper counted, if they are known by their bytes."""
     PLAIN_VIEW: ClassVar[str]
     """The view that `build` makes where none is named."""
     DEFAULT_SOURCE: ClassVar[str]
@@ -136,6 +139,10 @@ class SourceBuilder(datasets.ArrowBasedBuilder):
     def _members(cls, names: list[str], options: dict[str, Any]) -> list[str]:
         """Those of `names` that count as data; `options` are the config's."""
         return names
+
+    def edition_files(self) -> Iterator[tuple[str, bytes]]:
+        """(name, bytes) of the files that EDITION counts."""
+        return self.files.members()
 
     def origins(self) -> Mapping[tuple[str, str], int] | None:
         """Rows a (source, licence), where rows state theirs; None where both are those of the corpus."""

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import datasets
 
+from .published import Figure
+
 DIALOGUE_TASK = ("text-generation", "dialogue-modeling")
+
+
+class Measures(Protocol):
+    """Numbers of all rows of a view, for its card; `cards.corpus_figures` draws the kinds that it knows."""
+
+    def numbers(self) -> Sequence[tuple[str, str]]:
+        """(what, value) of each line of the card's table."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +36,10 @@ class View:
     """Training methods that read this view where a recipe names none."""
     task: tuple[str, str] = DIALOGUE_TASK
     """The Hub's task category and task id, for the card."""
+    measure: Callable[[datasets.Dataset], Measures] | None = None
+    """All rows to the numbers of the card."""
+    published: Callable[[datasets.Dataset], list[Figure]] | None = None
+    """All rows to the paper's figures beside ours; one view of a corpus has them."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,20 +9,20 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..cards import build_statistics, paper_tables, render_build_card
+from ..cards import build_statistics, render_build_card
 from ..core.reports import Report
 from ..corpora import BUILDERS, exports, load_dataset
 from ..corpora.base import BuildFailed
-from ..corpora.editions import KOKOROCHAT, edition_of
-from ..corpora.kokorochat.reader import is_dialogue_file
 from ..corpora.leaks import LeakReport, find_leaks
 from ..corpora.load import get_builder
+from ..corpora.published import edition_of
+from ..corpora.splits import TRAIN
 from ..errors import EditionError, Fault, InputError, UsageError
 
 if TYPE_CHECKING:
-    from ..cards.paper_tables import Figure
     from ..corpora.base import SourceBuilder
     from ..corpora.exports import ExportReport
+    from ..corpora.published import Edition, Figure
 
 PARTS = {"README.md", "data", "assets"}
 
@@ -122,9 +122,13 @@ def stats(name: str, *, source: str | None = None, allow_other_edition: bool = F
     """
     if name not in BUILDERS:
         raise UsageError(f"dataset: got {name!r}; allowed: {', '.join(BUILDERS)}")
-    if name == "kokorochat":
-        _check_edition(source, allow_other_edition)
-    return StatsReport(name, tuple(_figures(name, source)))
+    view = next((view for view in BUILDERS[name].VIEWS if view.published), None)
+    if view is None or view.published is None:
+        raise UsageError(f"stats: nothing is published of {name} to compare with")
+    builder = get_builder(name, view.name, source=source)
+    if builder.EDITION and not allow_other_edition:
+        _check_edition(builder, builder.EDITION)
+    return StatsReport(name, tuple(view.published(_prepare(builder)[TRAIN])))
 
 
 def _check_room(out: Path, overwrite: bool) -> None:
@@ -140,7 +144,7 @@ def _check_room(out: Path, overwrite: bool) -> None:
         raise UsageError(f"--out {out}: there is a build already; give another folder, or --overwrite")
 
 
-def _prepare(builder: SourceBuilder, num_proc: int | None) -> Any:
+def _prepare(builder: SourceBuilder, num_proc: int | None = None) -> Any:
     try:
         builder.download_and_prepare(num_proc=num_proc)
     except BuildFailed as failed:
@@ -185,25 +189,15 @@ def _write(out: Path, name: str, builder: SourceBuilder, splits: Any, options: d
     partial.replace(out)
 
 
-def _figures(name: str, source: str | None) -> list[Figure]:
-    if name == "miti_st_dpo":
-        return paper_tables.miti_st_figures(load_dataset(name, "rows", source=source, split="train"))
-    dialogues = load_dataset(name, "dialogues", source=source, split="train")
-    if name == "emplifai":
-        return paper_tables.emplifai_figures(dialogues)
-    return paper_tables.kokorochat_figures(dialogues.with_format("arrow").iter(1000))
-
-
-def _check_edition(source: str | None, allowed: bool) -> None:
-    builder = get_builder("kokorochat", "dialogues", source=source)
+def _check_edition(builder: SourceBuilder, expected: Edition) -> None:
     # another kind of source is no other edition
     builder.require_rows()
-    files = builder.files
-    found = edition_of(files.members(lambda name: is_dialogue_file(name, "ja") is True))
-    if found != KOKOROCHAT and not allowed:
+    found = edition_of(builder.edition_files())
+    if found != expected:
         raise EditionError(
-            f"{files.path.name}: not the edition that the paper counted: {found.files:,} files of {found.bytes:,} "
-            f"bytes, expected {KOKOROCHAT.files:,} of {KOKOROCHAT.bytes:,}; --allow-other-edition compares anyway"
+            f"{builder.files.path.name}: not the edition that the paper counted: {found.files:,} files of "
+            f"{found.bytes:,} bytes, expected {expected.files:,} of {expected.bytes:,}; --allow-other-edition compares "
+            "anyway"
         )
 
 

@@ -16,8 +16,9 @@ from ...errors import SourceError, UsageError
 from ..base import SourceBuilder, SourceConfig, configs_of
 from ..splits import TEST, TRAIN, VALIDATION, systematic_split
 from ..views import About, View, fixed
-from . import schema
+from . import published, schema
 from .emotions import EMOTION_NAMES
+from .measures import measure_rows
 from .reader import read_emplifai
 
 _ROWS_PER_TABLE = 500
@@ -112,6 +113,8 @@ VIEWS = (
         name="dialogues",
         description="one row a dialogue: emotion, situation, four turns",
         features=fixed(schema.DIALOGUES_FEATURES),
+        measure=measure_rows,
+        published=published.figures,
         rows=_dialogues,
     ),
     RecordView(

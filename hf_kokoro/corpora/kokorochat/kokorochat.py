@@ -17,6 +17,7 @@ from ..views import About
 from . import schema, tables
 from .labels import CHOICES as LABEL_CHOICES
 from .labels import Labeller
+from .published import EDITION
 from .reader import Dialogue, DialogueReader, is_dialogue_file
 from .splits import SPLIT_CHOICES, SplitRule
 from .views import VIEWS, DialogueView, MoveColumns
@@ -89,6 +90,7 @@ class KokoroChat(SourceBuilder):
         "than the counsellor. No commercial use, no distribution of derived data; whether a model is a derivative is "
         "an open question, so keep it private unless you have cleared it.",
     )
+    EDITION = EDITION
     PLAIN_VIEW = "dialogues"
     BUILDER_CONFIGS = configs_of(VIEWS, KokoroChatConfig, schema.VERSION)
     DEFAULT_SOURCE = schema.HUB_ID
@@ -99,6 +101,9 @@ class KokoroChat(SourceBuilder):
         language = options.get("language", "ja")
         known = language in schema.LANGUAGES
         return [name for name in names if known and is_dialogue_file(name, language) is not False]
+
+    def edition_files(self) -> Iterator[tuple[str, bytes]]:
+        return self.files.members(lambda name: is_dialogue_file(name, "ja") is True)
 
     def _info(self) -> datasets.DatasetInfo:
         self.config.check()

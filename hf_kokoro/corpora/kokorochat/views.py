@@ -9,7 +9,8 @@ from typing import Any
 import pyarrow as pa
 
 from ..views import View, fixed
-from . import schema, tables
+from . import published, schema, tables
+from .measures import measure_rows
 from .splits import RESPONSE, SCORES
 
 Table = Callable[..., pa.Table]
@@ -56,6 +57,8 @@ VIEWS = (
         table=_dialogues_table,
         translated_table=tables.translated_dialogues_table,
         from_columns=tables.dialogues_table,
+        measure=measure_rows,
+        published=published.figures,
     ),
     DialogueView(
         name="turns",

@@ -21,6 +21,7 @@ from ...policy.licences import Origins, origins_of
 from ..base import SourceBuilder, SourceConfig, configs_of
 from ..splits import RANDOM, TRAIN, TWO_GROUPS, Fractions, connected_groups
 from ..views import About, View, fixed
+from . import published
 from .reader import RowReader, row_files, warn_of_strays
 
 _ROWS_PER_TABLE = 500
@@ -93,6 +94,7 @@ VIEWS = (
         name="rows",
         description="the published schema",
         features=fixed(ROWS_FEATURES),
+        published=published.figures,
         row=lambda row, unit, weight, config: row,
     ),
     RowView(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple
 
 from ..splits import GROUPS, TEST, TRAIN, TWO_GROUPS, VALIDATION, Fractions
+from .reader import Dialogue
 from .schema import SCORE_MAX
 
 SPLIT_CHOICES = (None, "counselor", "client", "person")
@@ -22,17 +23,13 @@ RESPONSE, SCORES = "response generation", "score prediction"
 """The paper's two rules: its test set by score with training pools, and 8:1:1."""
 
 
-class Rated(Protocol):
-    """What decides a dialogue's split."""
+class RatedDialogue(NamedTuple):
+    """What decides a dialogue's split; a `reader.Dialogue` has it too."""
 
-    @property
-    def dialogue_id(self) -> int: ...
-    @property
-    def client_id(self) -> int: ...
-    @property
-    def counselor_id(self) -> int: ...
-    @property
-    def score(self) -> int: ...
+    dialogue_id: int
+    client_id: int
+    counselor_id: int
+    score: int
 
 
 @dataclass(frozen=True)
@@ -52,7 +49,7 @@ class SplitRule:
             return (TRAIN, VALIDATION, TEST)
         return (TRAIN,)
 
-    def split_of(self, dialogue: Rated) -> str | None:
+    def split_of(self, dialogue: RatedDialogue | Dialogue) -> str | None:
         """`train`, `validation`, `test`, or None for a dialogue outside the pool or with people on both sides."""
         if self.split_by is not None:
             return self._group_split(dialogue)
@@ -74,7 +71,7 @@ class SplitRule:
     def _group_fractions(self) -> Fractions:
         return TWO_GROUPS if self.split_by == "person" else GROUPS
 
-    def _group_split(self, dialogue: Rated) -> str | None:
+    def _group_split(self, dialogue: RatedDialogue | Dialogue) -> str | None:
         # A group split has no test set by score, so the upper pools keep their best dialogues.
         low, high = POOLS[self.pool]
         if self.paper == RESPONSE and not low <= dialogue.score <= (SCORE_MAX if high == TEST_MIN - 1 else high):

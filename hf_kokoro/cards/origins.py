@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..miti.contract import LICENSE, NOT_STATED, SAMPLE_DATASET, SOURCE_DATASET
-from ..policy.licences import LicenceError, Origins
+from ..policy.licences import DECLARING, Origins
 
 NAME_SHOWN = 80
 _COUNSEL, _SAMPLE, _DECLARED, _NOWHERE = "counsel-chat", "sample", "declared", "not stated"
@@ -74,17 +74,6 @@ def wording_of(origins: Origins) -> Wording:
     )
 
 
-def refuse_not_stated(origins: Origins) -> None:
-    """Raise LicenceError if rows do not state their source and licence: such rows are for one's own machine."""
-    rows = sum(count for origin, count in origins.items() if NOT_STATED in origin)
-    if rows:
-        raise LicenceError(
-            f"publishing refused: {rows} of {sum(origins.values())} rows do not state where their texts come from or "
-            "under which licence; nothing was sent. Make them again into a dataset of their own and declare both: "
-            f"`pair` (or judge --append-to, append --watch) with --source-dataset NAME --license {LICENSE}"
-        )
-
-
 def _origin(source: str, licence: str) -> tuple[str, str]:
     """The two in one spelling, so that what is the same counts as the same."""
     known = {name.casefold(): name for name in (SOURCE_DATASET, SAMPLE_DATASET, NOT_STATED)}
@@ -145,7 +134,7 @@ def _licence(source: str, licence: str) -> str:
     missing = " and ".join(name for name, value in (("source", source), ("licence", licence)) if value == NOT_STATED)
     return (
         f"Not stated ({missing}), so these rows can't be published. To declare it, make them again with "
-        f"`hf-kokoro pair --source-dataset NAME --license {LICENSE}`."
+        f"`hf-kokoro pair {DECLARING}`."
     )
 
 

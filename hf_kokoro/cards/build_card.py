@@ -35,14 +35,16 @@ def render_build_card(
     repo: str = LOCAL_NAME,
     existing: str | None = None,
     origins: Origins | None = None,
+    left_out: Mapping[str, int] | None = None,
 ) -> str:
     """README.md of a folder that holds one built config.
 
-    `rows` and `data_files` map splits to row counts and file patterns. `options` are the config's options
-    that decided the rows; `language` among them sets the card's language. `statistics` is Markdown, such as
-    that of `build_statistics`. `origins` are what MITI-ST rows state of theirs (`origins_of`); without them the card
-    says that nothing is stated. Hand-written parts of `existing` are kept. Raises UsageError for a dataset
-    without a template, CardError if the existing card's YAML can't be read.
+    `rows` and `data_files` map splits to row counts and file patterns; a split without rows has no file. `options`
+    are the config's that decided the rows: what the card says of language and splits follows them. `statistics` is
+    Markdown, such as that of `build_statistics`. `origins` are what MITI-ST rows state of theirs (`origins_of`);
+    without them the card says that nothing is stated. `left_out` is what the options left out of every split, reason
+    to number. Hand-written parts of `existing` are kept. Raises UsageError for a dataset without a template,
+    CardError if the existing card's YAML can't be read.
     """
     if name not in BUILDERS:
         raise UsageError(f"card: got dataset {describe(name, show=True)}; {allowed(name, BUILDERS)}")
@@ -54,6 +56,7 @@ def render_build_card(
         "description": description,
         "rows": f"{total:,}",
         "splits": ", ".join(f"{split} {count:,}" for split, count in rows.items()),
+        "division": _division(name, config, rows, options or {}, left_out or {}),
         "options": _options_line(options or {}, about.languages),
         "repo": repo,
         "columns": column_table(features),
@@ -66,7 +69,8 @@ def render_build_card(
         stated = {"pretty_name": f"{wording.title} ({config})", **wording.metadata()}
     prose = template(about.template)
     body = keep_hand_written(fill(prose, values), old_body or None, prose)
-    card = ConfigCard(config, features, data_files, rows, default=True)
+    filled = {split: count for split, count in rows.items() if count}
+    card = ConfigCard(config, features, data_files, filled, default=True)
     return join_card(merge_metadata(old_data, _metadata(name, card, total, options or {}) | stated), body)
 
 
@@ -90,6 +94,20 @@ def build_statistics(
     table = "\n".join(["## Numbers", "", "| what | value |", "|---|---|", *lines])
     captions = [f"![{caption}]({path})" for path, (caption, _) in drawn.items()]
     return "\n\n".join([table, *captions]), {path: image for path, (_, image) in drawn.items()}
+
+
+def _division(
+    name: str, config: str, rows: Mapping[str, int], options: Mapping[str, Any], left_out: Mapping[str, int]
+) -> str:
+    """How the rows are divided, what that left out, and which splits are empty; of somebody's own split nothing."""
+    builder = BUILDERS[name]
+    if config not in {view.name for view in builder.VIEWS}:
+        return ""
+    sentences = [builder.splits_in_words(builder.config_of(config, options))]
+    sentences += [f"Left out: {count:,} {reason}." for reason, count in left_out.items()]
+    if empty := [split for split, count in rows.items() if not count]:
+        sentences.append(f"Without rows, so without a file: {', '.join(empty)}.")
+    return " ".join(sentences)
 
 
 def _view(name: str, config: str) -> View:

@@ -161,6 +161,20 @@ class SourceBuilder(datasets.ArrowBasedBuilder):
         """Those of `names` that count as data; `options` are the config's."""
         return names
 
+    @classmethod
+    def config_of(cls, config: str, options: Mapping[str, Any]) -> Any:
+        """The options of a view, those given and the defaults of the others; nothing is opened."""
+        return cls.BUILDER_CONFIG_CLASS(name=config, **{**cls.view_of(config).defaults, **options})
+
+    @classmethod
+    def splits_in_words(cls, config: Any) -> str:
+        """How the rows of a config with these options are divided, for its card."""
+        return "All rows are in train."
+
+    def left_out(self) -> dict[str, int]:
+        """What the options leave out of every split: reason, in words, to number; nothing of what is 0."""
+        return {}
+
     def split_differently(self, split_by: str | None) -> Self:
         """The same view of the same source, divided by another option."""
         options = {**self._options, "split_by": split_by}

@@ -18,6 +18,7 @@ from ..core.series import Series
 from ..miti.contract import DATA_PATH
 from ..policy import Gate
 from .errors import AppendFailed, OutcomeUnknown, RateLimited, TargetError, VerifyError
+from .local import LocalTarget
 from .patience import Patience, Tries
 from .plan import Plan, describe_changes, plan_append
 from .resolve import HubOptions, resolve_target
@@ -208,6 +209,10 @@ class _Run:
 
     def _until_done(self, rows: Sequence[NewRow], way: _Way) -> _Outcome:
         """Try until the rows are there, or Tries has enough."""
+        if isinstance(self.target, LocalTarget) and self.target.untouched:
+            # whatever fails in a folder that nothing of ours is in yet, fails before anything is made there
+            with self.target.exclusive(self.ours, readonly=True):
+                self._plan(self.target.snapshot(self.series, self.ours, readonly=True), rows, readonly=True)
         tries = Tries(self.patience)
         while True:
             tries.begin()

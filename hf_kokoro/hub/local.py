@@ -52,6 +52,11 @@ class LocalTarget:
     def __repr__(self) -> str:
         return f"LocalTarget({self.name!r})"
 
+    @property
+    def untouched(self) -> bool:
+        """Is nothing of ours there yet? Then what would fail is looked at first, so that a failure leaves nothing."""
+        return not self._hidden.exists()
+
     def index_dir(self, *, readonly: bool = False) -> Path | None:
         return None if readonly else self._hidden / "index"
 

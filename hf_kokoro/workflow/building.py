@@ -29,11 +29,15 @@ PARTS = {"README.md", "data", "assets"}
 
 @dataclass(frozen=True)
 class BuildReport(Report):
-    """What was built: rows by split (a split without rows has no file), columns, and what was left alone."""
+    """What was built: rows by split (a split without rows has no file), columns, and what was left alone.
+
+    `left_out` counts what the options left out of every split, by reason.
+    """
 
     dataset: str
     config: str
     rows: dict[str, int]
+    left_out: dict[str, int]
     features: list[str]
     other_files: list[str]
     out: str
@@ -79,12 +83,12 @@ def build(
         name,
         chosen,
         {split: rows.num_rows for split, rows in splits.items()},
+        builder.left_out(),
         list(builder.info.features),
         _other_files(name, builder),
         str(out),
     )
-    # plain datasets can't read a split without rows, so it gets no file
-    _write(folder, name, builder, {split: rows for split, rows in splits.items() if rows.num_rows}, options)
+    _write(folder, report, builder, splits, options)
     return report
 
 
@@ -158,30 +162,33 @@ def _other_files(name: str, builder: SourceBuilder) -> list[str]:
     return sorted(set(names) - set(builder.data_files(names)))
 
 
-def _write(out: Path, name: str, builder: SourceBuilder, splits: Any, options: dict[str, Any]) -> None:
+def _write(out: Path, report: BuildReport, builder: SourceBuilder, splits: Any, options: dict[str, Any]) -> None:
     """Write beside `out` and move into place, so that an interrupted build leaves the old folder as it was."""
     from datasets import concatenate_datasets
 
     partial = out.with_name(f".{out.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     (partial / "data").mkdir(parents=True)
+    # plain datasets can't read a split without rows, so it gets no file
+    splits = {split: rows for split, rows in splits.items() if rows.num_rows}
     files = {split: f"data/{split}.parquet" for split in splits}
     for split, rows in splits.items():
         rows.to_parquet(partial / files[split])
-    statistics, figures = build_statistics(name, builder.config.name, concatenate_datasets(list(splits.values())))
+    statistics, figures = build_statistics(report.dataset, report.config, concatenate_datasets(list(splits.values())))
     for path, content in figures.items():
         (partial / path).parent.mkdir(exist_ok=True)
         (partial / path).write_bytes(content)
     card = render_build_card(
-        name,
-        builder.config.name,
+        report.dataset,
+        report.config,
         builder.info.features,
-        {split: rows.num_rows for split, rows in splits.items()},
+        report.rows,
         files,
         description=builder.config.description,
         options=options,
         statistics=statistics,
         origins=builder.origins(),
+        left_out=report.left_out,
     )
     (partial / "README.md").write_text(card, "utf-8")
     if out.exists():

@@ -92,6 +92,15 @@ class EmplifAI(SourceBuilder):
     def require_rows(self) -> None:
         next(self._records(), None)
 
+    @classmethod
+    def splits_in_words(cls, config: Any) -> str:
+        if config.split_by is None:
+            return "All rows are in train."
+        return (
+            f"Split by situation (seed {config.seed}): of every ten situations of a label one is for validation and "
+            "one for test, with all their dialogues."
+        )
+
     def _split_names(self) -> tuple[str, ...]:
         return (TRAIN,) if self.config.split_by is None else (TRAIN, VALIDATION, TEST)
 

@@ -90,7 +90,7 @@ VIEWS = (
     ),
     RecordView(
         name="sft",
-        description="messages, the situation as system message",
+        description="one row a dialogue to train on, the situation first",
         features=lambda c: schema.sft_features(c.conversational),
         options=("conversational",),
         defaults={"split_by": "situation"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -21,7 +22,7 @@ from .labels import CHOICES as LABEL_CHOICES
 from .labels import Labeller
 from .published import EDITION
 from .reader import Dialogue, DialogueReader, is_dialogue_file
-from .splits import POOLS, SPLIT_CHOICES, RatedDialogue, SplitRule
+from .splits import POOLS, RESPONSE, SPLIT_CHOICES, RatedDialogue, SplitRule
 from .views import VIEWS, MoveColumns
 
 _DIALOGUES_PER_TABLE = 200
@@ -113,7 +114,24 @@ class KokoroChat(SourceBuilder):
 
     @cached_property
     def _rule(self) -> SplitRule:
-        return SplitRule(self.view.paper_splits, self.config.pool, self.config.seed, self.config.split_by)
+        return self._rule_of(self.config)
+
+    @classmethod
+    def _rule_of(cls, config: Any) -> SplitRule:
+        return SplitRule(cls.view_of(config.name).paper_splits, config.pool, config.seed, config.split_by)
+
+    @classmethod
+    def splits_in_words(cls, config: Any) -> str:
+        return cls._rule_of(config).in_words()
+
+    def left_out(self) -> dict[str, int]:
+        config, counts = self.config, Counter[str]()
+        if config.split_by == "person" or (self._rule.paper == RESPONSE and config.pool != "full"):
+            counts.update(reason for d in self._rated if (reason := self._rule.why_left_out(d)))
+        if self.view.labelled and config.label_by == "rater_centered":
+            rare = (d for d in self._rated if self._rule.split_of(d) and not self._labeller.knows(d.client_id))
+            counts[f"dialogues whose rater rated fewer than {config.min_ratings}"] = sum(1 for _ in rare)
+        return {reason: count for reason, count in counts.items() if count}
 
     def units(self, split_by: str | None) -> Iterator[Unit]:
         rule = replace(self._rule, split_by=split_by)

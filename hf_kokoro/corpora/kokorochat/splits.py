@@ -64,17 +64,61 @@ class SplitRule:
             return _NINTH_VALIDATION.split_of_key(self.seed, f"validation:{key}")
         return TRAIN
 
+    def why_left_out(self, dialogue: RatedDialogue | Dialogue) -> str | None:
+        """Why `split_of` gives no split; None where it gives one."""
+        if self.split_of(dialogue) is not None:
+            return None
+        if self.paper == RESPONSE and not self._lowest <= dialogue.score <= self._highest:
+            return f"dialogues outside the pool {self.pool}"
+        return "dialogues whose client and counsellor fall into different splits"
+
+    def in_words(self) -> str:
+        """How dialogues are divided, for a card."""
+        pool = f"Only dialogues of the pool `{self.pool}` (scores {self._lowest}-{self._highest}) are there. "
+        pool = pool if self.paper == RESPONSE and self.pool != "full" else ""
+        if self.split_by == "person":
+            return (
+                f"{pool}Split by person (seed {self.seed}), not as in the paper: a fifth of the people are for test. "
+                "No client and no counsellor is on both sides; a dialogue whose two people are on different sides is "
+                "left out. There is no validation split."
+            )
+        if self.split_by is not None:
+            group, other = ("counsellor", "clients") if self.split_by == "counselor" else ("client", "counsellors")
+            return (
+                f"{pool}Split by {group} (seed {self.seed}), not as in the paper: a tenth of the {group}s are for "
+                f"validation, a tenth for test, and no {group} is in two splits; {other} are."
+            )
+        if self.paper == RESPONSE:
+            return (
+                f"As in the paper, test are the dialogues with a score of {TEST_MIN} and above. Of those of the pool "
+                f"`{self.pool}` (scores {self._lowest}-{self._highest}) a tenth is for validation (seed {self.seed}), "
+                "the rest for training. Splits share people."
+            )
+        if self.paper == SCORES:
+            return (
+                "8:1:1 by dialogue, as in the paper; test is the same for every seed, validation follows the seed "
+                f"({self.seed}). Splits share people."
+            )
+        return "All dialogues are in train."
+
+    @property
+    def _lowest(self) -> int:
+        return POOLS[self.pool][0]
+
+    @property
+    def _highest(self) -> int:
+        # a group split has no test set by score, so the upper pools keep their best dialogues
+        high = POOLS[self.pool][1]
+        return SCORE_MAX if self.split_by is not None and high == TEST_MIN - 1 else high
+
     def _in_pool(self, score: int) -> bool:
-        low, high = POOLS[self.pool]
-        return low <= score <= high
+        return self._lowest <= score <= self._highest
 
     def _group_fractions(self) -> Fractions:
         return TWO_GROUPS if self.split_by == "person" else GROUPS
 
     def _group_split(self, dialogue: RatedDialogue | Dialogue) -> str | None:
-        # A group split has no test set by score, so the upper pools keep their best dialogues.
-        low, high = POOLS[self.pool]
-        if self.paper == RESPONSE and not low <= dialogue.score <= (SCORE_MAX if high == TEST_MIN - 1 else high):
+        if self.paper == RESPONSE and not self._in_pool(dialogue.score):
             return None
         people = {"counselor": dialogue.counselor_id, "client": dialogue.client_id}
         keys = [str(p) for p in people.values()] if self.split_by == "person" else [str(people[str(self.split_by)])]

@@ -69,7 +69,7 @@ VIEWS = (
     ),
     DialogueView(
         name="response_generation",
-        description="messages; the paper's pools, test = score 99 and above",
+        description="one row a dialogue, for response generation",
         features=lambda c: schema.response_generation_features(c.conversational),
         options=(*_CHAT, "pool"),
         trains=("sft",),
@@ -87,7 +87,7 @@ VIEWS = (
     ),
     DialogueView(
         name="score_prediction",
-        description="dialogue to the 20 item scores, 8:1:1, test fixed",
+        description="dialogue to the 20 item scores",
         features=lambda c: schema.score_prediction_features(c.conversational),
         options=_CHAT,
         task=("text-classification", "text-scoring"),

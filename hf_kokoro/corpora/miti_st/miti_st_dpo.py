@@ -98,6 +98,25 @@ class MitiStDpo(SourceBuilder):
         # a pair names two therapists; a row stays only if both fall on the same side
         return TWO_GROUPS if self.config.split_by == "therapist" else RANDOM
 
+    @classmethod
+    def splits_in_words(cls, config: Any) -> str:
+        if config.split_by is None:
+            return "All rows are in train."
+        if config.split_by == "therapist":
+            return (
+                f"Split by writer (seed {config.seed}): a fifth of the writers are for test, and nobody is on both "
+                "sides; a row with writers on both sides is left out. There is no validation split."
+            )
+        whole = "A question is in one split alone." if config.split_by == "question" else "Splits share questions."
+        by = "question" if config.split_by == "question" else "row"
+        return f"Split by {by} (seed {config.seed}): a tenth is for validation, a tenth for test. {whole}"
+
+    def left_out(self) -> dict[str, int]:
+        if self.config.split_by != "therapist":
+            return {}
+        count = sum(unit.split is None for unit in self.units(self.config.split_by))
+        return {"rows with writers on both sides": count} if count else {}
+
     def require_rows(self) -> None:
         next(RowReader(self.files).read(), None)
 

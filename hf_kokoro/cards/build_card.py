@@ -103,7 +103,8 @@ def _division(
     builder = BUILDERS[name]
     if config not in {view.name for view in builder.VIEWS}:
         return ""
-    sentences = [builder.splits_in_words(builder.config_of(config, options))]
+    chosen = builder.config_of(config, options)
+    sentences = [*filter(None, [builder.texts_in_words(chosen)]), builder.splits_in_words(chosen)]
     sentences += [f"Left out: {count:,} {reason}." for reason, count in left_out.items()]
     if empty := [split for split, count in rows.items() if not count]:
         sentences.append(f"Without rows, so without a file: {', '.join(empty)}.")
@@ -130,7 +131,7 @@ def _metadata(name: str, card: ConfigCard, total: int, options: Mapping[str, Any
         "task_ids": [task],
         "annotations_creators": [about.annotations_creators],
         "language_creators": [about.language_creators],
-        "source_datasets": list(about.source_datasets),
+        "source_datasets": [*about.source_datasets, *([about.translated_in] if language != about.language else [])],
         "tags": [*_SHARED_TAGS, *about.tags],
         **configs_metadata([card]),
     }

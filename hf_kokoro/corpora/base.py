@@ -171,6 +171,11 @@ class SourceBuilder(datasets.ArrowBasedBuilder):
         """How the rows of a config with these options are divided, for its card."""
         return "All rows are in train."
 
+    @classmethod
+    def texts_in_words(cls, config: Any) -> str:
+        """What the options make of the texts, for its card; "" if they stand as upstream has them."""
+        return ""
+
     def left_out(self) -> dict[str, int]:
         """What the options leave out of every split: reason, in words, to number; nothing of what is 0."""
         return {}

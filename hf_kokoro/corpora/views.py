@@ -58,6 +58,8 @@ class About:
     """In which the corpus was written; any other is a translation."""
     languages: Mapping[str, str] = field(default_factory=dict)
     """Code to name of each language that can be asked for."""
+    translated_in: str = ""
+    """Hub id of the translations."""
     stated_by_rows: bool = False
     """Licence, sources and writers are what the rows state (`SourceBuilder.origins`)."""
     limits: str

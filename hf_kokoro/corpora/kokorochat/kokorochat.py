@@ -85,6 +85,7 @@ class KokoroChat(SourceBuilder):
         annotations_creators="expert-generated",
         language_creators="expert-generated",
         languages={"ja": "Japanese", "en": "English (translated)", "zh": "Chinese (translated)"},
+        translated_in="UEC-InabaLab/MultilingualKokoroChat",
         limits="Role-played counselling in Japanese; the scores are the client-role players' and follow the rater more "
         "than the counsellor. No commercial use, no distribution of derived data; whether a model is a derivative is "
         "an open question, so keep it private unless you have cleared it.",
@@ -124,6 +125,14 @@ class KokoroChat(SourceBuilder):
     def splits_in_words(cls, config: Any) -> str:
         return cls._rule_of(config).in_words()
 
+    @classmethod
+    def texts_in_words(cls, config: Any) -> str:
+        if config.language == "ja":
+            return ""
+        empty = "is left out" if config.untranslated == "drop" else "keeps its Japanese text"
+        edition = f"the translated edition ({cls.ABOUT.translated_in})"
+        return f"Texts are from {edition}; an utterance whose translation is empty {empty}."
+
     def left_out(self) -> dict[str, int]:
         config, counts = self.config, Counter[str]()
         if config.split_by == "person" or (self._rule.paper == RESPONSE and config.pool != "full"):
@@ -131,6 +140,9 @@ class KokoroChat(SourceBuilder):
         if self.view.labelled and config.label_by == "rater_centered":
             rare = (d for d in self._rated if self._rule.split_of(d) and not self._labeller.knows(d.client_id))
             counts[f"dialogues whose rater rated fewer than {config.min_ratings}"] = sum(1 for _ in rare)
+        if config.untranslated == "drop" and config.language != "ja":
+            empty = (sum(d.untranslated) for d in self._reader().read() if self._rule.split_of(d))
+            counts["utterances without a translation"] = sum(empty)
         return {reason: count for reason, count in counts.items() if count}
 
     def units(self, split_by: str | None) -> Iterator[Unit]:

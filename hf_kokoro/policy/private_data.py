@@ -1,38 +1,19 @@
 """What may point to a person in texts about to leave: found by kind, reported by row, never quoted.
 
-Public help lines are no private data. The check is a net with holes: it finds patterns, not people.
+Public help lines are no private data. The check is a net with holes: it finds patterns, not people. It needs
+`phonenumbers` and `python-stdnum`, which are no extra: a gate that sees less where something is not installed is none.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .help_lines import is_help_line
+from .finders.scan import HELP_LINE, KINDS, scan_text
 
-KINDS = ("email", "phone", "url", "digits", "name")
 LINES_SHOWN = 20
-
-# full-width forms that people type in Japanese, one character each, so that positions stay
-_FOLDED = {code + 0xFEE0: code for code in range(ord("!"), ord("~") + 1)} | dict.fromkeys(map(ord, "ー−‐‑‒–—"), "-")
-_PATTERNS = {
-    "email": re.compile(r"[A-Za-z0-9_.+-]+\s?@\s?[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+"),
-    "url": re.compile(r"(?:https?://|www\.)[^\s<>\"'）」]+", re.IGNORECASE),
-    "phone": re.compile(
-        r"(?<![A-Za-z0-9_-])(?:\+\d{1,3}[\s.-]?)?(?:\(\d{2,5}\)[\s.-]?|\d{1,5}[\s.-]){0,2}"
-        r"(?:\d{2,4}[\s.-]\d{3,4}|\d{3}-[A-Z]{4})(?![A-Za-z0-9_-])",
-        re.ASCII,
-    ),
-    "digits": re.compile(r"(?<![A-Za-z0-9_.])\d{7,}(?![A-Za-z0-9_.]*[A-Za-z0-9_])", re.ASCII),
-    "name": re.compile(
-        r"\b(?:[Mm]y name is|[Mm]y name's|I am called|[Pp]eople call me)\s+(?-i:[A-Z][\w'-]+)"
-        r"|(?:私|僕|俺)の名前は[^\s、。はが]{1,8}|名前は[^\s、。はが]{1,8}と(?:申し|言い|いい)ます"
-    ),
-}
-_YEARS_OR_ZIP = re.compile(r"(?:19|20)\d{2}\s?[-.]\s?(?:19|20)\d{2}\Z|\d{5}-\d{4}\Z")
 
 
 @dataclass
@@ -50,7 +31,7 @@ class PrivacyReport:
             for kind, _, _ in scan_text(text):
                 if not prose and kind not in _ANYWHERE:
                     continue
-                if kind == "help line":
+                if kind == HELP_LINE:
                     self.help_lines += 1
                 else:
                     self.counts[kind] += 1
@@ -75,30 +56,6 @@ class PrivacyReport:
             more = f" and {len(rows) - shown} more" if len(rows) > shown else ""
             named = f" ({', '.join(rows[:shown])}{more})" if shown else ""
             yield f"{kind}: {self.counts[kind]} in {len(rows)} row{'s' if len(rows) != 1 else ''}{named}"
-
-
-def scan_text(text: str) -> Iterator[tuple[str, int, int]]:
-    """(kind, start, end) of each finding, none overlapping; public help lines come as kind `help line`."""
-    taken: list[tuple[int, int]] = []
-    folded = text.translate(_FOLDED)
-    for kind, pattern in _PATTERNS.items():
-        for match in pattern.finditer(folded):
-            start, end = match.span()
-            if any(start < stop and begin < end for begin, stop in taken):
-                continue
-            if kind == "phone" and not _is_phone(match[0]):
-                continue
-            taken.append((start, end))
-            found = "help line" if kind in ("phone", "digits") and is_help_line(match[0]) else kind
-            yield found, start, end
-
-
-def _is_phone(text: str) -> bool:
-    """Seven digits or more, and more than two numbers that happen to stand side by side."""
-    groups = re.findall(r"\w+", text)
-    spaced_only = not re.search(r"[+().-]", text)
-    too_short = sum(map(len, groups)) < 7 or (spaced_only and len(groups) < 3)
-    return not too_short and not _YEARS_OR_ZIP.match(text)
 
 
 def scan_rows(rows: Iterable[tuple[str, Mapping[str, Any]]]) -> PrivacyReport:

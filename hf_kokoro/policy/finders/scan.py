@@ -1,0 +1,77 @@
+"""One pass over a text: every finder in turn sees what the ones before it left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from ..help_lines import help_line_numbers, is_help_host, is_help_line
+from .addresses import addresses
+from .dates import birth_dates, harmless_numbers
+from .english_names import english_names
+from .folding import fold
+from .id_numbers import company_numbers, id_numbers, long_numbers
+from .japanese_names import japanese_names
+from .telephone import phones
+from .web import emails, handles, urls
+
+Span = tuple[int, int]
+
+KINDS = ("email", "phone", "url", "digits", "name", "handle", "address", "birth_date", "id_number")
+"""Kinds of private data, as `--allow` and `[kind]` spell them."""
+HELP_LINE = "help line"
+_HARMLESS = ""
+
+_FINDERS: tuple[tuple[str, Callable[[str], Iterable[Span]]], ...] = (
+    ("email", emails),
+    ("url", urls),
+    (HELP_LINE, help_line_numbers),
+    ("handle", handles),
+    ("id_number", id_numbers),
+    ("birth_date", birth_dates),
+    ("address", addresses),
+    (_HARMLESS, company_numbers),
+    (_HARMLESS, harmless_numbers),
+    ("phone", phones),
+    ("digits", long_numbers),
+    ("name", english_names),
+    ("name", japanese_names),
+)
+"""In the order in which they have a claim on a piece of the text; what is harmless is taken and not told."""
+
+
+def scan_text(text: str) -> Iterator[tuple[str, int, int]]:
+    """(kind, start, end) of each finding, none overlapping; public help lines come as kind `help line`."""
+    folded = fold(text)
+    rest = folded.text
+    for kind, finder in _FINDERS:
+        taken = list(_apart(finder(rest)))
+        for start, end in taken if kind else ():
+            found = HELP_LINE if _is_public(kind, rest[start:end]) else kind
+            yield found, *folded.span(start, end)
+        rest = _without(rest, taken)
+
+
+def _apart(spans: Iterable[Span]) -> Iterator[Span]:
+    """In order, the first and then the longest of those that overlap."""
+    last = 0
+    for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
+        if start >= last and end > start:
+            yield start, end
+            last = end
+
+
+def _without(text: str, taken: list[Span]) -> str:
+    """The text with pieces blanked, all positions as they were."""
+    pieces, last = [], 0
+    for start, end in taken:
+        pieces += [text[last:start], "\0" * (end - start)]
+        last = end
+    return "".join([*pieces, text[last:]]) if taken else text
+
+
+def _is_public(kind: str, found: str) -> bool:
+    if kind == "url":
+        return is_help_host(found.partition("://")[2].partition("/")[0] or found.partition("/")[0])
+    if kind == "email":
+        return is_help_host(found.rpartition("@")[2].strip())
+    return kind == HELP_LINE or (kind in ("phone", "digits") and is_help_line(found))

@@ -38,6 +38,7 @@ HELP_LINES: dict[str, dict[str, str]] = {
     "CA": {
         "18334564566": "Talk Suicide Canada",
         "18006686868": "Kids Help Phone",
+        "18773306366": "Trans Lifeline",
         "686868": "Kids Help Phone (text)",
         "911": "emergency",
     },

@@ -33,8 +33,10 @@ _ENGLISH = re.compile(
     rf"(?: (?:{_WORD}|\d{{1,3}}(?:st|nd|rd|th))){{1,3}}? {_STREET}(?: (?:[NSEW]\.?|[NS][EW])(?![A-Za-z]))?"
     rf"(?:,? {_UNIT})?(?:{_PLACE})?"
     rf"|\bP\.? ?O\.? ?Box \d{{1,6}}(?:, {_CITY}(?:,? (?:{_STATE_AND_ZIP}|{_CODE})|, {_STATE}\b)?)?"
-    rf"|(?<![A-Za-z]){_CITY}, {_STATE_AND_ZIP}|(?<![A-Za-z0-9]){_CODE}"
+    rf"|(?<![A-Za-z0-9]){_CODE}"
 )
+_CITY_AND_ZIP = re.compile(rf"(?<![A-Za-z]){_CITY}, {_STATE_AND_ZIP}")
+_ZIP_HINT = re.compile(rf"[A-Za-z],? {_ZIP}")
 
 _PREFECTURE = (
     r"(?:北海道|東京都|(?:大阪|京都)府|(?:青森|岩手|宮城|秋田|山形|福島|茨城|栃木|群馬|埼玉|千葉|神奈川|新潟|富山|石川|福井|山梨|長野|岐阜|静岡|愛知|"
@@ -60,5 +62,7 @@ _HINT = re.compile(r"〒|[市区町村郡]")
 def addresses(text: str) -> Iterator[Span]:
     """Postal addresses in English and Japanese, each as one piece."""
     yield from (match.span() for match in _ENGLISH.finditer(text))
+    if _ZIP_HINT.search(text):
+        yield from (match.span() for match in _CITY_AND_ZIP.finditer(text))
     if _HINT.search(text):
         yield from (match.span() for match in _JAPANESE.finditer(text))

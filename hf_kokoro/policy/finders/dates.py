@@ -57,10 +57,11 @@ _HARMLESS = re.compile(
 
 def birth_dates(text: str) -> Iterator[Span]:
     """Days that are said to be somebody's day of birth; a year alone is none."""
-    for match in _BORN_ENGLISH.finditer(text):
-        yield match.span("date")
-    for match in _BORN_JAPANESE.finditer(text):
-        yield match.span("date" if match["date"] else "before")
+    folded = text.casefold()
+    if any(word in folded for word in ("born", "birth", "b.", "dob")):
+        yield from (match.span("date") for match in _BORN_ENGLISH.finditer(text))
+    if any(word in text for word in ("生", "誕", "バースデー")):
+        yield from (match.span(match.lastgroup or 0) for match in _BORN_JAPANESE.finditer(text))
 
 
 def harmless_numbers(text: str) -> Iterator[Span]:

@@ -7,7 +7,8 @@ and before the letters of a degree. Common given names are also found in small l
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from .known_names import ENGLISH_GIVEN
 
@@ -30,13 +31,13 @@ _RELATION = (
 _DEGREE = (
     r"(?:Ph\. ?D\.?|PhD|Psy\. ?D\.?|PsyD|Ed\. ?D\.?|EdD|M\.D\.|MD|D\.O\.|R\.?N\.?|M\.?S\.?W\.?|L\.?M\.?F\.?T\.?|MFT|L\.?C\.?S\.?W\.?(?:-[A-Z])?|"
     r"LICSW|LISW|LMSW|LSW|L\.?P\.?C\.?(?:-?[A-Z]{1,3})?|LPCC|LCPC|LMHC|L\.?M\.?H\.?C\.?|LCMHC|LMHCA|LAMFT|LADC|LCADC|LCDC|CADC|NCC|CCTP|"
-    r"ACSW|CSW|BCD|M\.?A\.?|M\.?S\.?|M\.?Ed\.?|B\.?A\.?|RCC|RSW|CCC|RP|CHT|CST|ATR|RPT(?:-S)?|LCMFT|IMFT?|AMFT|APCC|DMin|D\.Min\.?|JD|MDiv)"
+    r"ACSW|CSW|BCD|M\.?A\.?|M\.?S\.?|M\.?Ed\.?|B\.?A\.?|RCC|RSW|CCC|RP|CHT|CST|ATR|RPT(?:-S)?|LCMFT|DBH|LSCSW|LPCMH|LMAC|CASAC|LPCS|LCAS|CAC|RYT|BCBA|RDT|DSW|LGSW|LBSW|BSW|CCC|IMFT?|AMFT|APCC|DMin|D\.Min\.?|JD|MDiv)"
 )
 _CLOSING = (
     r"(?:sincerely(?: yours)?|best|best wishes|best regards|all the best|all my best|warmly|warm(?:est)? (?:wishes|regards)|"
     r"kind(?:est)? regards|regards|respectfully|yours(?: truly| sincerely)?|love|cheers|blessings|many blessings|be well|take care|"
-    r"with (?:care|love|warmth|hope)|in peace|namaste|peace|many thanks|thanks|thank you|good luck|hope (?:this|that|it) helps|"
-    r"signed|from)"
+    r"with (?:care|love|warmth|hope)|in peace|namaste|peace|many thanks|thanks|thank you|(?:best of |good )luck(?: to you)?|"
+    r"(?:i )?hope (?:this|that|it) helps|my best(?: to you)?|cheering you on|signed|from)"
 )
 _STOP = frozenset(
     """
@@ -52,7 +53,7 @@ _STOP = frozenset(
     english american british irish canadian australian mexican indian chinese japanese german french spanish italian
     african asian european hispanic latino latina black white christian catholic jewish muslim hindu buddhist mormon
     bipolar depressed anonymous confused worried hopeless lonely tired sad lost anxious hurt angry desperate
-    everyone everybody all friend friends reader readers world sir madam folks guys team community mom dad mum mother
+    everyone everybody all crazy stop friend friends reader readers world sir madam folks guys team community mom dad mum mother
     father diary abby prudence santa self life past depression anxiety people someone somebody anyone client user
     thank thanks hello hi hey dear good great nice sorry welcome greetings best regards love sincerely
     dr mr mrs ms miss prof doctor professor names home asher first last full given
@@ -66,60 +67,117 @@ _STOP = frozenset(
 )
 
 
-def _find(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    return re.compile(pattern, flags)
-
-
 _IS = r"(?: is|'s| was|:)"
 _AFTER = r"(?![\w'@-])"
-_END = r"(?=\s*(?:[\n,;|(]|$)|[.!]?\s*(?:\n|$))"
-_CUES: tuple[re.Pattern[str], ...] = (
+_END = r"(?=\s*(?:[\n,;|(~]|$)|[.!~]?\s*(?:\n|$))"
+_GREETING = r"(?m:^|(?<=[.!?]))\s{0,3}(?i:dear|hi|hello|hey|greetings|good (?:morning|evening|day))(?i: there)?,? "
+_SHORT = rf"{_NAME}(?: (?:{_NAME}|[{_CAPITAL}]\.?(?!\w))){{0,2}}"
+
+
+class _Cue(NamedTuple):
+    """Words that stand before or after a name; `hints`: one of them is in every text that has the cue, in small letters."""
+
+    hints: tuple[str, ...]
+    pattern: re.Pattern[str]
+    common: bool = False
+    """Only common given names: other words stand there as often."""
+
+
+_CUES = (
     # my name is, his full name was, the name's; Name: ...
-    _find(rf"(?i:\bname{_IS}) {{1,2}}(?P<name>{_NAMES}){_AFTER}"),
-    _find(rf"(?im:^|[\n,(])\s?(?:(?i:full |first |last |sur)?[Nn]ame|NAME) ?[:=] ?(?P<name>{_NAMES}){_AFTER}"),
-    _find(rf"\b(?i:i am called|i'm called|people call me|everyone calls me|they call me|call me|i go by|named (?:me|him|her|it)|"
-          rf"we named (?:him|her|our \w+)|known as)(?: as)? (?P<name>{_NAMES}){_AFTER}"),
-    _find(rf"\b(?i:{_RELATION}),? (?i:(?:is |was )?(?:named|called)),? {_TITLE}(?P<name>{_NAMES}){_AFTER}"),
-    _find(rf"\b(?i:my|our|his|her|your|their)(?: (?!own\b)[a-z]{{2,12}})? (?i:{_RELATION}),? {_TITLE}(?P<name>{_NAMES}){_AFTER}"),
-    # a greeting at the start of a line, and a name after it
-    _find(rf"(?m:^|(?<=[.!?]))\s{{0,3}}(?i:dear|hi|hello|hey|greetings|good (?:morning|evening|day))(?i: there)?,? {_TITLE}"
-          rf"(?P<name>{_NAME}(?: {_NAME})?)(?=\s?[,!.:;\n—-]|$)"),
+    _Cue(("name",), re.compile(rf"(?i:\bname{_IS}) {{1,2}}(?P<name>{_NAMES}){_AFTER}")),
+    _Cue(
+        ("name:", "name =", "name :"),
+        re.compile(rf"(?m:^|[\n,(])\s?(?:(?i:full |first |last |sur)?[Nn]ame|NAME) ?[:=] ?(?P<name>{_NAMES}){_AFTER}"),
+    ),
+    _Cue(
+        ("call", "go by", "named"),
+        re.compile(
+            r"\b(?i:i am called|i'm called|people call me|everyone calls me|they call me|i go by|"
+            rf"named (?:me|him|her|it)|we named (?:him|her|our \w{{1,20}}))(?: as)? (?P<name>{_NAMES}){_AFTER}"
+        ),
+    ),
+    _Cue(("call me",), re.compile(rf"(?i:\bcall me) (?P<name>{_NAMES}){_AFTER}"), common=True),
+    _Cue(
+        ("my ", "our ", "his ", "her ", "your ", "their "),
+        re.compile(
+            rf"\b(?i:my|our|his|her|your|their)(?: (?!own\b)[a-z]{{2,12}})? {_RELATION},? {_TITLE}(?P<name>{_NAMES}){_AFTER}"
+        ),
+    ),
+    _Cue(
+        (" guy", " girl", " boy", " man", " woman", " lady", " kid", " friend"),
+        re.compile(rf"\b(?i:this|that|a|the|an) (?:guy|girl|boy|man|woman|lady|kid|friend),? (?P<name>{_NAMES}){_AFTER}"),
+        common=True,
+    ),
+    # a greeting at the start of a line or sentence; many greet a town
+    _Cue(
+        ("dear", "hi", "hello", "hey", "greetings", "good "),
+        re.compile(
+            rf"{_GREETING}(?i:(?:Dr|Mr|Mrs|Ms|Miss|Prof)\.? )(?P<name>{_NAME}(?: {_NAME})?)(?=\s?[,!.:;\n-]|$)"
+        ),
+    ),
+    _Cue(
+        ("dear", "hi", "hello", "hey", "greetings", "good "),
+        re.compile(rf"{_GREETING}(?P<name>{_NAME}(?: {_NAME})?)(?=\s?[,!.:;\n-]|$)"),
+        common=True,
+    ),
     # a closing, then a name and nothing more
-    _find(rf"(?:^|(?<=[\n.!?,;]))[ \t]{{0,3}}(?i:{_CLOSING})(?:[,.!:]{{0,2}}\s*\n\s*|[,!:] {{0,2}})(?:[-–—~] ?)?{_TITLE}"
-          rf"(?P<name>{_NAME}(?: (?:{_NAME}|[{_CAPITAL}]\.?(?!\w))){{0,2}}){_END}"),
-    _find(rf"\n\s{{0,5}}[-~]{{1,2}} ?{_TITLE}(?P<name>{_NAME}(?: (?:{_NAME}|[{_CAPITAL}]\.?(?!\w))){{0,2}})(?=\s*(?:\n|$))"),
-    # before the letters of a degree
-    _find(rf"(?<![\w'@-])(?P<name>{_FULL}),? (?=\(?{_DEGREE}(?![\w'-]))"),
+    _Cue(
+        ("",),
+        re.compile(
+            rf"(?:^|(?<=[\n.!?,;]))[ \t]{{0,3}}(?i:{_CLOSING})(?:[,.!:]{{0,2}}\s{{0,3}}\n\s{{0,3}}|[,!:] {{0,2}})(?:[-~] ?)?{_TITLE}"
+            rf"(?P<name>{_SHORT}){_END}"
+        ),
+    ),
+    # a signature after the last sentence; after a quotation it is the author's name
+    _Cue(
+        ("-", "~"),
+        re.compile(rf"(?<=[.!?])\s{{0,3}}[-~]{{1,2}} ?{_TITLE}(?P<name>{_SHORT})(?=\s{{0,3}}(?:\n|\(|~|\Z))"),
+    ),
+    _Cue(("dr",), re.compile(rf"(?<=[.!?])\s{{0,3}}Dr\.? (?P<name>{_SHORT})(?=\.?\s{{0,3}}\Z)")),
+    _Cue(("",), re.compile(rf"(?<=[.!?])(?<!Dr\.)(?<!Mr\.)(?<!Ms\.)(?<!Mrs\.)\s{{1,3}}(?P<name>{_NAME})(?=[.~]?\s{{0,3}}\Z)"), common=True),
+    _Cue(("\n",), re.compile(rf"\n\s{{0,5}}[-~]{{1,2}} ?{_TITLE}(?P<name>{_SHORT})(?=\s*(?:\n|$))")),
 )
-_SMALL = _find(r"(?i:\bmy (?:first |full |real )?name(?: is|'s)) (?P<name>[a-z]{2,15}(?: [a-z]{2,15})?)(?![\w'-])")
-_I_AM = _find(rf"\b(?:I am|I'm|i'm|i am|[Tt]his is|[Ii]t's|it is) {_TITLE}(?P<name>{_NAME}(?: (?:{_NAME}|[{_CAPITAL}]\.))?){_AFTER}")
+_BEFORE_DEGREE = re.compile(rf"(?<![\w'@-])(?<!\bby )(?P<name>{_FULL}),? (?=\(?{_DEGREE}(?![\w'-]))")
+_IS_DEGREE = re.compile(rf"{_DEGREE}\Z")
+_CALLED = re.compile(rf"\b(?i:named|called),? {_TITLE}(?P<name>{_NAMES}){_AFTER}")
+_A_PERSON = re.compile(rf"\b{_RELATION},?(?: is| was)? \Z", re.IGNORECASE)
+_SMALL = re.compile(r"(?i:\bmy (?:first |full |real )?name(?: is|'s)) (?P<name>[a-z]{2,15})(?![\w'-])")
+_I_AM = re.compile(rf"\b(?:I am|I'm|i'm|i am|[Tt]his is|[Ii]t's|it is) {_TITLE}(?P<name>{_NAME}(?: (?:{_NAME}|[{_CAPITAL}]\.))?){_AFTER}")
 
 
 def english_names(text: str) -> Iterator[Span]:
     """Names in English, without titles and degrees."""
+    folded = text.casefold()
     for cue in _CUES:
-        for match in cue.finditer(text):
-            yield from _span(match)
-    for match in _I_AM.finditer(text):
-        if match["name"].split()[0].casefold() in ENGLISH_GIVEN:
-            yield from _span(match)
-    for match in _SMALL.finditer(text):
-        yield from _known(match)
+        if any(hint in folded for hint in cue.hints):
+            yield from _names(cue.pattern, text, common=cue.common)
+    yield from _names(_I_AM, text, common=True)
+    for match in _CALLED.finditer(text) if "called" in folded or "named" in folded else ():
+        if _A_PERSON.search(text, max(match.start() - 40, 0), match.start()):
+            yield from _name(match)
+    for match in _BEFORE_DEGREE.finditer(text):
+        if " " in _without_other_words(match["name"]):
+            yield from _name(match)
+    for match in _SMALL.finditer(text) if "name" in folded else ():
+        if match["name"] in ENGLISH_GIVEN:
+            yield match.span("name")
 
 
-def _span(match: re.Match[str]) -> Iterator[Span]:
-    """The name without words that are none at its end; nothing if its first word is none."""
-    words = match["name"].split(" ")
-    kept = next((n for n, word in enumerate(words) if word.casefold() in _STOP), len(words))
-    if kept and not (len(words) > kept and kept < 2 and _degree_follows(match)):
-        yield match.start("name"), match.start("name") + len(" ".join(words[:kept]))
+def _names(pattern: re.Pattern[str], text: str, *, common: bool) -> Iterator[Span]:
+    for match in pattern.finditer(text):
+        if not common or match["name"].split(" ")[0].casefold() in ENGLISH_GIVEN:
+            yield from _name(match)
 
 
-def _degree_follows(match: re.Match[str]) -> bool:
-    return match.re is _CUES[-1]
+def _name(match: re.Match[str]) -> Iterator[Span]:
+    name = _without_other_words(match["name"])
+    if name:
+        yield match.start("name"), match.start("name") + len(name)
 
 
-def _known(match: re.Match[str]) -> Iterator[Span]:
-    first, *rest = match["name"].split(" ")
-    if first in ENGLISH_GIVEN:
-        yield match.start("name"), match.start("name") + len(first)
+def _without_other_words(name: str) -> str:
+    """What stands before the first word that is no name, or the letters of a degree."""
+    words = name.split(" ")
+    end = next((n for n, word in enumerate(words) if word.casefold() in _STOP or _IS_DEGREE.match(word)), len(words))
+    return " ".join(words[:end])

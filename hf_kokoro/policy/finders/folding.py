@@ -39,6 +39,8 @@ class Folded(NamedTuple):
 
 def fold(text: str) -> Folded:
     """Full-width, half-width and styled characters, dashes and spaces become plain; unseen marks are left out."""
+    if text.isascii():
+        return Folded(text, None)
     positions = None
     if _UNSEEN.search(text):
         positions = [place for place, char in enumerate(text) if not _UNSEEN.match(char)]

@@ -22,7 +22,7 @@ _TWELVE = re.compile(r"(?<![A-Za-z0-9.-])(?:\d{12}|\d{4}([ -])\d{4}\1\d{4})(?![A
 _TOKEN = r"(?P<id>(?=[A-Z0-9 /-]{0,24}\d{2})[A-Z0-9](?:[ /-]?[A-Z0-9]){4,23})(?![A-Za-z0-9])"
 _NUMBER_WORD = r"(?:numbers?|nos?|nr|num|id|file number|#)(?![A-Za-z])\.?"
 _ENGLISH_WORDS = re.compile(
-    r"\b(?i:(?:passport|ssn|social security|social insurance|nhs|national insurance|nino?|driver'?s?'? ?licen[cs]e|"
+    r"\b(?i:(?:passport|ssn|social security|social insurance|nhs|national insurance|driver'?s?'? ?licen[cs]e|"
     r"driving licen[cs]e|medicare|medicaid|mrn|itin|tfn|iban)"
     rf"(?:[ .]{{0,2}}{_NUMBER_WORD})?|(?:insurance|member(?:ship)?|policy|health card|patient|medical record|tax|tax file|"
     r"national|resident|green card|visa|credit card|debit card|card)(?: (?:id|member|card))?"

@@ -24,18 +24,20 @@ _ROLE = (
 )
 _PROFESSION = r"(?:臨床心理士|公認心理師|認定心理士|産業カウンセラー|心理カウンセラー|カウンセラー|心理士|精神科医|精神保健福祉士|社会福祉士|担当|文責)"
 _SELF = r"(?:私|わたし|わたくし|僕|ぼく|ボク|俺|おれ|オレ|自分|うち)"
-_SAID = r"(?:と(?:申し|もうし)(?:ます|ました)|と(?:言い|いい|云い)ます|と呼(?:んで|ばれて))"
+_SAID = r"(?:と(?:申し|もうし)(?:ます|ました)|と(?:言い|いい|云い)ます)"
 
 _AFTER_NAME = re.compile(
     rf"(?:お?名前|氏名|本名|苗字|名字|姓名|ニックネーム)(?:は|が|[::=])[、 ]?(?P<name>{_ANY_SCRIPT})"
-    rf"(?=(?:です|でして|だよ|だ。|と申|ともう|と言いま|といいま|と云いま|という者|さん|様|。|、|\n|$))"
+    rf"(?=(?:です|でして|だよ|だ。|と申|ともう|と言いま|といいま|と云いま|という者|さん|様|。|\n|$)(?P<says>と)?)"
 )
 _SAID_TO_BE = re.compile(
     rf"{_NOT_AFTER}(?P<name>{_K}{{1,6}}(?:[ ]{_K}{{1,3}})?|{_KATAKANA}{{2,10}})と(?:申し|もうし)ます"
     rf"|{_SELF}[はも、][、 ]?(?P<own>{_ANY_SCRIPT}){_SAID}"
     rf"|{_NOT_AFTER}(?P<called>{_K}{{2,6}}(?:[ ]{_K}{{1,3}})?)と(?:言い|いい)ます"
 )
-_WITH_HONORIFIC = re.compile(rf"{_NOT_AFTER}(?P<name>{_K}{{1,8}}?|{_KATAKANA}{{2,5}}){_HONORIFIC}|(?P<small>{_HIRAGANA}{{2,4}})(?:くん|ちゃん)")
+_WITH_HONORIFIC = re.compile(
+    rf"{_NOT_AFTER}(?P<name>{_K}{{1,8}}?|{_KATAKANA}{{2,8}}){_HONORIFIC}|(?P<small>{_HIRAGANA}{{2,12}}?)(?:さん|さま|様|くん|ちゃん)"
+)
 _OF_ROLE = re.compile(rf"{_ROLE}の、?(?P<name>{_K}{{1,5}}?|{_KATAKANA}{{2,5}}?|{_HIRAGANA}{{2,4}}?)(?=[がはにとをもで、。]|{_HONORIFIC}|から|より|です|\n|$)")
 _SELF_IS = re.compile(
     rf"(?:^|[。、\n!?]|{_SELF}は|(?:こんにちは|はじめまして|初めまして)[、。]?)\s?(?P<name>{_K}{{2,6}}(?:[ ]{_K}{{1,3}})?)(?=です[。、\n]|です$)"
@@ -48,9 +50,24 @@ _NO_NAME = frozenset(
     どこ なに だれ みんな いや だめ いえない いえません
     """.split()
 )
-_NO_DIMINUTIVE = frozenset(
-    "赤 お姉 姉 お兄 兄 妹 弟 坊 嬢 猫 犬 兎 熊 ワン ネコ ニャン パパ ママ オバ オジ オッ アカ ネエ ニイ ウサ クマ バブ ボク キミ ワンコ 爺 婆".split()
+_ROLES_END = frozenset("師士員者官長友母父男女人客方医手屋親家僚司夫妻兄姉弟妹達等様業職中生孫嫁姑舅婿科課部室隊団族民徒童仏神御供犬娘彼婦優役記局社皆奥息")
+"""Kanji at the end of words for roles (看護師さん), which are no names even before an honorific."""
+_ROLES = tuple(
+    """
+    赤 お姉 お兄 坊 嬢 猫 犬 兎 熊 爺 婆 奥 旦那 主人 息子 娘 彼氏 彼女 彼 相手 本人 両親 上様 警察 先輩 後輩 先生 担任 隣 近所 皆 何 誰 沢山 姪 甥
+    殿 王 仲間 同士 校 御用 学校 大学 病院 会社 銀行 幼稚園 保育園 幹事 知事 刑事 執事 妖精 天使 悪魔 王子 調子 帽子 拍子 双子 里子 貴方 貴女 患 皇 総裁
+    ワン ネコ ニャン パパ ママ オバ オジ オッ アカ ネエ ニイ ウサ クマ バブ ボク キミ ワンコ パート バイト アルバイト スタッフ カウンセラー ヘルパー ドクター
+    ケアマネ オーナー マネージャー リーダー クライアント ユーザー メンバー サポーター トレーナー コーチ ナース モデル アイドル ファン サンタ カレ ダンナ
+    オカア オトウ オネエ オニイ オバア オジイ ママトモ ジャイアン オッカ ミナ インストラクター エンジニア ドライバー ライター デザイナー タクシー ゲスト
+    ホスト キャバ フリーター ニート サラリーマン アドバイザー コンサル ワーカー ソーシャルワーカー ケースワーカー マスター シェフ バイヤー パートナー ペット
+    """.split()
 )
+_NOT_SMALL = (
+    "みな たく おかあ おとう おば おじ おばあ おじい おにい おねえ おく おくさ だんな むすこ むすめ かんごし おいしゃ おまわり おきゃく かあ とう にい ねえ ばあ じい うさぎ "
+    "ごりょうしん りょうしん しゅじん いもうと おとうと あか ひと ともだち つま おっと なか ぞう くま ねこ いぬ おひさま かみ ほとけ おつかれ おかげ ごちそう おたがい おば "
+    "いろいろ また まだ でも あなた こと おや よそ ねこ わん にゃん せんせい あいて どなた こちら そちら あちら"
+).split()
+_KATAKANA_RANGE = frozenset(map(chr, range(ord("ァ"), ord("ヴ") + 1)))
 _OF_PLACES = frozenset("県市区町村駅大川島山病院")
 _ALSO_GIVEN = frozenset("清 明 実 正 進 勝 茂 博 豊 稔 修 誠 健 学 律 樹 湊 蓮 蒼 匠 航 彩 舞 凛 杏 葵 楓 桜 瞳 紬 遥 孝 隆 浩 聡 徹 剛 亮 翔 駿 綾 かな まり もも ゆか ゆき まい".split())
 
@@ -69,7 +86,8 @@ def japanese_names(text: str) -> Iterator[Span]:
 
 def _introduced(text: str) -> Iterator[Span]:
     for match in _AFTER_NAME.finditer(text):
-        if match["name"] not in _NO_NAME and not match["name"].endswith(("ない", "たい", "ません", "ように")):
+        name = match["name"]
+        if name in JAPANESE_GIVEN or match["says"] or not (name in _NO_NAME or "ぁ" <= name[0] <= "ん"):
             yield match.span("name")
     for match in _SAID_TO_BE.finditer(text):
         if match["called"] is None or _is_full(match["called"]):
@@ -80,18 +98,41 @@ def _introduced(text: str) -> Iterator[Span]:
 
 
 def _addressed(text: str) -> Iterator[Span]:
-    """Before an honorific: a surname, a given name, or katakana before くん and ちゃん."""
+    """Before an honorific: a surname or given name, also with other words before it; else what is no role."""
     for match in _WITH_HONORIFIC.finditer(text):
-        name, start = match["name"] or match["small"], match.start("name")
-        close = match[0].endswith(("くん", "ちゃん"))
-        if match["small"] and name not in JAPANESE_GIVEN:
-            continue
-        # other words may stand before a name with nothing between
-        full = next((first for first in range(len(name)) if _is_full(name[first:])), None)
-        if full is not None:
-            yield start + full, match.end("name")
-        elif name in JAPANESE_GIVEN or (close and "ァ" <= name[0] <= "ヴ" and name not in _NO_DIMINUTIVE):
-            yield match.span("name" if match["name"] else "small")
+        group = "name" if match["name"] else "small"
+        name = match[group]
+        first = _first_in_small(name, match) if group == "small" else _first_of_name(name, match)
+        if first is not None:
+            yield match.start(group) + first, match.end(group)
+
+
+def _first_of_name(name: str, match: re.Match[str]) -> int | None:
+    full = next((first for first in range(len(name)) if _is_full(name[first:])), None)
+    if full is not None or name in JAPANESE_GIVEN:
+        return full or 0
+    familiar = match[0].endswith(("さん", "くん", "ちゃん")) and (name[0] in _KATAKANA_RANGE or not _is_adverb(match))
+    if not familiar or name.endswith(_ROLES) or name[-1] in _ROLES_END or name.endswith("ー") or len(name) > 4:
+        return None
+    return 0 if len(name) > 1 else None
+
+
+def _is_adverb(match: re.Match[str]) -> bool:
+    """毎日ちゃんと: no name."""
+    return match[0].endswith("ちゃん") and match.string.startswith("と", match.end())
+
+
+def _first_in_small(name: str, match: re.Match[str]) -> int | None:
+    """Hiragana have no ends, so a common given name, or all that stands at the beginning of a clause."""
+    if name.endswith(tuple(_NOT_SMALL)):
+        return None
+    known = next((first for first in range(len(name) - 1) if name[first:] in JAPANESE_GIVEN), None)
+    if known is not None:
+        return known
+    if _is_adverb(match) or not match[0].endswith(("さん", "くん", "ちゃん")):
+        return None
+    before = match.string[match.start() - 1] if match.start() else "\n"
+    return 0 if len(name) < 4 and before in "\n、。「『!?・ " else None
 
 
 def _is_full(name: str) -> bool:

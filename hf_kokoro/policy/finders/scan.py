@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 
 from ..help_lines import help_line_numbers, is_help_host, is_help_line
 from .addresses import addresses
 from .dates import birth_dates, harmless_numbers
-from .english_names import english_names
 from .folding import fold
 from .id_numbers import company_numbers, id_numbers, long_numbers
-from .japanese_names import japanese_names
+from .names import names
 from .telephone import phones
 from .web import emails, handles, urls
 
 Span = tuple[int, int]
+_Finder = Callable[[str], Iterable[Span]]
 
 KINDS = ("email", "phone", "url", "digits", "name", "handle", "address", "birth_date", "id_number")
 """Kinds of private data, as `--allow` and `[kind]` spell them."""
 HELP_LINE = "help line"
 _HARMLESS = ""
 
-_FINDERS: tuple[tuple[str, Callable[[str], Iterable[Span]]], ...] = (
+_SEVEN_DIGITS = re.compile(r"\d(?:[^\w\n]{0,3}[\dA-Z]){6}", re.ASCII)
+_REPLACED = re.compile(rf"\[(?:{'|'.join(KINDS)})\]")
+
+
+def _if(hint: re.Pattern[str], finder: _Finder) -> _Finder:
+    """The finder for texts that have the hint; most have none, and nearly all of the time goes into texts."""
+    return lambda text: finder(text) if hint.search(text) else ()
+
+
+_FINDERS: tuple[tuple[str, _Finder], ...] = (
     ("email", emails),
     ("url", urls),
     (HELP_LINE, help_line_numbers),
@@ -29,12 +39,11 @@ _FINDERS: tuple[tuple[str, Callable[[str], Iterable[Span]]], ...] = (
     ("id_number", id_numbers),
     ("birth_date", birth_dates),
     ("address", addresses),
-    (_HARMLESS, company_numbers),
-    (_HARMLESS, harmless_numbers),
-    ("phone", phones),
-    ("digits", long_numbers),
-    ("name", english_names),
-    ("name", japanese_names),
+    (_HARMLESS, _if(_SEVEN_DIGITS, company_numbers)),
+    (_HARMLESS, _if(_SEVEN_DIGITS, harmless_numbers)),
+    ("phone", _if(_SEVEN_DIGITS, phones)),
+    ("digits", _if(_SEVEN_DIGITS, long_numbers)),
+    ("name", names),
 )
 """In the order in which they have a claim on a piece of the text; what is harmless is taken and not told."""
 
@@ -42,7 +51,7 @@ _FINDERS: tuple[tuple[str, Callable[[str], Iterable[Span]]], ...] = (
 def scan_text(text: str) -> Iterator[tuple[str, int, int]]:
     """(kind, start, end) of each finding, none overlapping; public help lines come as kind `help line`."""
     folded = fold(text)
-    rest = folded.text
+    rest = _without(folded.text, [match.span() for match in _REPLACED.finditer(folded.text)])
     for kind, finder in _FINDERS:
         taken = list(_apart(finder(rest)))
         for start, end in taken if kind else ():

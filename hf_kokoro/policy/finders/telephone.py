@@ -16,8 +16,6 @@ Span = tuple[int, int]
 _JAPANESE = re.compile(r"[ぁ-んァ-ヶ一-龥]")
 _AT_HOME = {"ja": ("JP",), "en": ("US", "GB", "AU", "IE", "NZ")}
 _ABROAD = {"ja": ("US", "GB"), "en": ("JP", "FR", "DE", "IN")}
-_ENOUGH_DIGITS = re.compile(r"\d(?:[^\w\n]{0,3}\d){6}", re.ASCII)
-
 _BEGIN, _NO_MORE = r"(?<![A-Za-z0-9_+#/])(?<!\d[.,:-])", r"(?![A-Za-z0-9_]|-\d|[.,:/]\d)"
 _GAP = r"(?: ?[-./] ?| )"
 _EXTENSION = r"(?:,? ?(?:ext|extension|x)\.? ?\d{1,5})?"
@@ -40,8 +38,6 @@ _TOLD = re.compile(
 
 def phones(text: str) -> Iterator[Span]:
     """Telephone numbers, without regard to whether they are a help line's."""
-    if not _ENOUGH_DIGITS.search(text):
-        return
     for match in _SHAPES.finditer(text):
         if _is_long_enough(match[0]):
             yield match.span()

@@ -35,6 +35,7 @@ _BARE = re.compile(
     rf"|{_HOST.replace('A-Za-z', 'A-Z')}(?:{_TOP.upper()})(?![A-Za-z0-9_@-])(?:/{_END}*)?",
     re.ASCII,
 )
+_URL_HINT = re.compile(rf"://|www\.|\.(?:{_TOP})(?![A-Za-z0-9])|\.(?:{_TOP_WITH_PATH})/", re.IGNORECASE | re.ASCII)
 _CLOSED = {")": "(", "]": "["}
 
 _WORD = r"[A-Za-z_][A-Za-z0-9_.:-]{2,30}[A-Za-z0-9_](?:#\d{4})?"
@@ -45,7 +46,7 @@ _NO_NAME = frozenset(
 )
 _TAG = re.compile(r"(?<![A-Za-z0-9_.@#])[A-Za-z0-9_][A-Za-z0-9_.]{1,31}#\d{4}(?!\d)|(?<![A-Za-z0-9_/])/?u/[\w-]{3,20}", re.A)
 _SERVICE = (
-    r"(?:instagram|insta|ig|twitter|tiktok|tik tok|snapchat|snap|sc|discord|telegram|skype|we\s?chat|kik|line|"
+    r"(?:instagram|insta|ig|twitter|tiktok|tik tok|snapchat|snap|discord|telegram|skype|we\s?chat|kik|line|"
     r"facebook|fb|threads|bluesky|mastodon|tumblr|youtube|reddit|viber|kakao(?:talk)?|signal|psn|steam|xbox|paypal|venmo|"
     r"cash\s?app|インスタ(?:グラム)?|ツイッター|ティックトック|ディスコード|テレグラム|スカイプ|ライン|カカオ(?:トーク)?|フェイスブック)"
 )
@@ -56,7 +57,12 @@ _OF_SERVICE = re.compile(
     re.IGNORECASE,
 )
 _LOOKS_MADE_UP = re.compile(r"[\d_#@]|[a-z][.:][a-z]", re.IGNORECASE)
-_ALSO_WORDS = ("line", "signal", "steam", "threads", "sc", "fb", "ig")
+_STEMS = tuple(
+    "insta| ig |ig:|snap|twitter|tik|discord|telegram|skype|chat|kik|line id|line:|lineの|lineは|line |facebook| fb |fb:|"
+    "threads|bluesky|mastodon|tumblr|youtube|reddit|viber|kakao|signal|psn|steam|xbox|paypal|venmo|cash|"
+    "インスタ|ツイ|ティック|ディス|テレ|スカイプ|ライン|カカオ|フェイス".split("|")
+)
+_ALSO_WORDS = ("line", "signal", "steam", "threads")
 
 
 def emails(text: str) -> Iterator[Span]:
@@ -70,7 +76,7 @@ def emails(text: str) -> Iterator[Span]:
 
 def urls(text: str) -> Iterator[Span]:
     """Addresses of pages, with a scheme, `www.` or a host name alone, without the sentence's own marks at the end."""
-    if "." not in text and "://" not in text:
+    if not _URL_HINT.search(text):
         return
     for pattern in (_WITH_SCHEME, _BARE):
         for match in pattern.finditer(text):
@@ -89,6 +95,9 @@ def handles(text: str) -> Iterator[Span]:
         yield from (match.span() for match in _AT_NAME.finditer(text) if match[0][1:].casefold() not in _NO_NAME)
     if "#" in text or "u/" in text:
         yield from (match.span() for match in _TAG.finditer(text))
+    folded = f" {text.casefold()}"
+    if not any(stem in folded for stem in _STEMS):
+        return
     for match in _OF_SERVICE.finditer(text):
         if _is_account(match):
             yield match.span("name")

@@ -110,6 +110,7 @@ HELP_HOSTS = frozenset(
 
 _CODES = {"US": "1", "CA": "1", "GB": "44", "IE": "353", "AU": "61", "NZ": "64", "DE": "49", "FR": "33", "JP": "81"}
 _NUMBERS = {number for numbers in HELP_LINES.values() for number in numbers}
+_MOST_LABELS = max(host.count(".") for host in HELP_HOSTS) + 1
 _SHORTEST_TO_FIND = 5
 """Shorter numbers look like nothing that is private."""
 
@@ -122,7 +123,7 @@ def is_help_line(text: str) -> bool:
 
 def is_help_host(host: str) -> bool:
     """Is the host a public help line's, or under one?"""
-    labels = host.casefold().rstrip(".").split(".")
+    labels = host.casefold().rstrip(".").split(".")[-_MOST_LABELS:]
     return any(".".join(labels[first:]) in HELP_HOSTS for first in range(len(labels) - 1))
 
 
@@ -153,7 +154,7 @@ def _finder() -> re.Pattern[str]:
     found = [_pattern(_CODES.get(code, ""), number) for code, number in numbers if len(number) >= _SHORTEST_TO_FIND]
     return re.compile(
         rf"(?<![A-Za-z0-9+])(?<!\d[-./])(?=[+(\d])\(?(?:{'|'.join(sorted(set(found), key=len, reverse=True))})"
-        r"(?![-./]?\d| \d{3}|[A-Za-z])"
+        r"(?![-./]?\d| (?!24\b)\d|[A-Za-z])"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-Span = tuple[int, int]
+from .folding import Span
 
 _STATE = (
     r"(?:A[KLRZ]|C[AOT]|D[CE]|FL|GA|HI|I[ADLN]|K[SY]|LA|M[ADEINOST]|N[CDEHJMVY]|O[HKR]|P[AR]|RI|S[CD]|T[NX]|UT|V[AT]|W[AIVY]|"
@@ -45,9 +45,7 @@ _PREFECTURE = (
 _KANJI = r"一-龥々ヶケノ"
 _TOWN = rf"(?:[{_KANJI}]{{1,6}}?|さいたま|つくば|いわき|うるま|たつの|みどり|ひたちなか|[ァ-ヶー]{{2,6}})[市区郡町村]"
 _NUMBER = r"(?:\d{1,4}|[二三四五六七八九十百一]{1,4})"
-_BLOCK = (
-    rf"{_NUMBER}(?:(?:丁目|条|番地の?|番|号|線|[-の])(?:[東西南北]?{_NUMBER})?){{1,4}}"
-)
+_BLOCK = rf"{_NUMBER}(?:(?:丁目|条|番地の?|番|号|線|[-の])(?:[東西南北]?{_NUMBER})?){{1,4}}"
 _BUILDING = (
     r"(?:\s?[一-龥ァ-ヶーA-Za-z]{1,14}(?:マンション|アパート|ハイツ|コーポ|メゾン|ビル|タワー|ハウス|荘|レジデンス|パレス|団地|寮|棟)\s?"
     r"(?:\d{1,2}階)?\d{0,4}(?:号室|号)?)"

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from .known_names import ENGLISH_GIVEN
 
-Span = tuple[int, int]
+from .folding import Span
 
 _CAPITAL, _ANY = "A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĘĚĞĢĪİĶĹĻŁŃŅŇŌŐŘŚŞŠŢŤŪŮŰŹŻŽ", r"A-Za-zÀ-ÖØ-öø-ſ"
 _NAME = rf"[{_CAPITAL}](?:[{_ANY}]|['-](?=[{_ANY}])){{1,29}}"
@@ -106,15 +106,15 @@ _CUES = (
     ),
     _Cue(
         (" guy", " girl", " boy", " man", " woman", " lady", " kid", " friend"),
-        re.compile(rf"\b(?i:this|that|a|the|an) (?:guy|girl|boy|man|woman|lady|kid|friend),? (?P<name>{_NAMES}){_AFTER}"),
+        re.compile(
+            rf"\b(?i:this|that|a|the|an) (?:guy|girl|boy|man|woman|lady|kid|friend),? (?P<name>{_NAMES}){_AFTER}"
+        ),
         common=True,
     ),
     # a greeting at the start of a line or sentence; many greet a town
     _Cue(
         ("dear", "hi", "hello", "hey", "greetings", "good "),
-        re.compile(
-            rf"{_GREETING}(?i:(?:Dr|Mr|Mrs|Ms|Miss|Prof)\.? )(?P<name>{_NAME}(?: {_NAME})?)(?=\s?[,!.:;\n-]|$)"
-        ),
+        re.compile(rf"{_GREETING}(?i:(?:Dr|Mr|Mrs|Ms|Miss|Prof)\.? )(?P<name>{_NAME}(?: {_NAME})?)(?=\s?[,!.:;\n-]|$)"),
     ),
     _Cue(
         ("dear", "hi", "hello", "hey", "greetings", "good "),
@@ -135,7 +135,11 @@ _CUES = (
         re.compile(rf"(?<=[.!?])\s{{0,3}}[-~]{{1,2}} ?{_TITLE}(?P<name>{_SHORT})(?=\s{{0,3}}(?:\n|\(|~|\Z))"),
     ),
     _Cue(("dr",), re.compile(rf"(?<=[.!?])\s{{0,3}}Dr\.? (?P<name>{_SHORT})(?=\.?\s{{0,3}}\Z)")),
-    _Cue(("",), re.compile(rf"(?<=[.!?])(?<!Dr\.)(?<!Mr\.)(?<!Ms\.)(?<!Mrs\.)\s{{1,3}}(?P<name>{_NAME})(?=[.~]?\s{{0,3}}\Z)"), common=True),
+    _Cue(
+        ("",),
+        re.compile(rf"(?<=[.!?])(?<!Dr\.)(?<!Mr\.)(?<!Ms\.)(?<!Mrs\.)\s{{1,3}}(?P<name>{_NAME})(?=[.~]?\s{{0,3}}\Z)"),
+        common=True,
+    ),
     _Cue(("\n",), re.compile(rf"\n\s{{0,5}}[-~]{{1,2}} ?{_TITLE}(?P<name>{_SHORT})(?=\s*(?:\n|$))")),
 )
 _BEFORE_DEGREE = re.compile(rf"(?<![\w'@-])(?<!\bby )(?P<name>{_FULL}),? (?=\(?{_DEGREE}(?![\w'-]))")
@@ -143,7 +147,9 @@ _IS_DEGREE = re.compile(rf"{_DEGREE}\Z")
 _CALLED = re.compile(rf"\b(?i:named|called),? {_TITLE}(?P<name>{_NAMES}){_AFTER}")
 _A_PERSON = re.compile(rf"\b{_RELATION},?(?: is| was)? \Z", re.IGNORECASE)
 _SMALL = re.compile(r"(?i:\bmy (?:first |full |real )?name(?: is|'s)) (?P<name>[a-z]{2,15})(?![\w'-])")
-_I_AM = re.compile(rf"\b(?:I am|I'm|i'm|i am|[Tt]his is|[Ii]t's|it is) {_TITLE}(?P<name>{_NAME}(?: (?:{_NAME}|[{_CAPITAL}]\.))?){_AFTER}")
+_I_AM = re.compile(
+    rf"\b(?:I am|I'm|i'm|i am|[Tt]his is|[Ii]t's|it is) {_TITLE}(?P<name>{_NAME}(?: (?:{_NAME}|[{_CAPITAL}]\.))?){_AFTER}"
+)
 
 
 def english_names(text: str) -> Iterator[Span]:

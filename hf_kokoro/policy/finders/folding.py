@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from typing import NamedTuple
+
+Span = tuple[int, int]
+"""Begin and end of a piece of a text."""
 
 _DASHES = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u2043\u02d7\ufe58\ufe63"), "-")
 _QUOTES = dict.fromkeys(map(ord, "\u2019\u2018\u02bc"), "'")
@@ -46,3 +50,12 @@ def fold(text: str) -> Folded:
         positions = [place for place, char in enumerate(text) if not _UNSEEN.match(char)]
         text = "".join(text[place] for place in positions)
     return Folded(_MARK_BETWEEN_DIGITS.sub("-", text.translate(_PLAIN)), positions)
+
+
+def without(text: str, taken: Sequence[Span]) -> str:
+    """The text with pieces blanked, all positions as they were."""
+    pieces, last = [], 0
+    for start, end in taken:
+        pieces += [text[last:start], "\0" * (end - start)]
+        last = end
+    return "".join([*pieces, text[last:]]) if taken else text

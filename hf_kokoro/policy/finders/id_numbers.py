@@ -9,11 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-Span = tuple[int, int]
+from .folding import Span
 
-_IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,3})?(?![A-Za-z0-9])", re.ASCII)
+_IBAN = re.compile(
+    r"(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,3})?(?![A-Za-z0-9])", re.ASCII
+)
 _CARD = re.compile(
-    r"(?<![A-Za-z0-9.-])(?:\d{4}([ -]?)\d{4}\1\d{4}\1\d{1,7}|3\d{3}([ -]?)\d{6}\2\d{4,5})(?![A-Za-z0-9-])(?!\.\d)", re.ASCII
+    r"(?<![A-Za-z0-9.-])(?:\d{4}([ -]?)\d{4}\1\d{4}\1\d{1,7}|3\d{3}([ -]?)\d{6}\2\d{4,5})(?![A-Za-z0-9-])(?!\.\d)",
+    re.ASCII,
 )
 _FOUR_FOURS = re.compile(r"\d{4}([ -])\d{4}\1\d{4}\1\d{4}\Z")
 _SSN = re.compile(r"(?<![A-Za-z0-9-])\d{3}-\d{2}-\d{4}(?![A-Za-z0-9-])", re.ASCII)
@@ -31,7 +34,8 @@ _ENGLISH_WORDS = re.compile(
 )
 _JAPANESE_WORDS = re.compile(
     r"(?:マイナンバー(?:カード)?|個人番号|パスポート|旅券|(?:運転)?免許証?|(?:健康)?保険証?|被保険者証?|年金|基礎年金|在留カード|"
-    r"クレジットカード|キャッシュカード|カード|住民票コード|身分証)(?:の)?(?:番号|ナンバー|記号|No\.?|ID)?\s?(?:[はがを]|[::=(]){0,2}\s?" + _TOKEN,
+    r"クレジットカード|キャッシュカード|カード|住民票コード|身分証)(?:の)?(?:番号|ナンバー|記号|No\.?|ID)?\s?(?:[はがを]|[::=(]){0,2}\s?"
+    + _TOKEN,
     re.ASCII,
 )
 _CARD_NUMBER_OF_A_COMPANY = re.compile(r"法人番号\s?(?:[はが]|[::=(]){0,2}\s?(\d{13}|\d{1}-\d{4}-\d{4}-\d{4})(?!\d)")

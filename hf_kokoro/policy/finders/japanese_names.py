@@ -11,12 +11,14 @@ from collections.abc import Iterator
 
 from .known_names import JAPANESE_GIVEN, JAPANESE_SURNAMES
 
-Span = tuple[int, int]
+from .folding import Span
 
 _KANJI = "一-龥々"
 _K, _KATAKANA, _HIRAGANA = rf"[{_KANJI}]", "[ァ-ヴー]", "[ぁ-ん]"
 _NOT_AFTER = rf"(?<![{_KANJI}ァ-ヴー])"
-_ANY_SCRIPT = rf"(?:{_K}{{1,6}}(?:[ ]{_K}{{1,3}})?|{_KATAKANA}{{2,10}}(?:[ ・]{_KATAKANA}{{2,10}})?|{_HIRAGANA}{{2,5}}?)"
+_ANY_SCRIPT = (
+    rf"(?:{_K}{{1,6}}(?:[ ]{_K}{{1,3}})?|{_KATAKANA}{{2,10}}(?:[ ・]{_KATAKANA}{{2,10}})?|{_HIRAGANA}{{2,5}}?)"
+)
 _HONORIFIC = r"(?:さん|さま|様|くん|君|ちゃん|氏|先生|先輩|部長|課長|社長|係長|主任|店長|院長|教授|医師)"
 _ROLE = (
     r"(?:夫|妻|旦那|主人|嫁|息子|娘|長男|次男|三男|長女|次女|三女|兄|姉|弟|妹|父|母|彼氏|彼女|彼|恋人|婚約者|元彼|元カレ|元カノ|元夫|元妻|友達|友人|親友|"
@@ -38,7 +40,9 @@ _SAID_TO_BE = re.compile(
 _WITH_HONORIFIC = re.compile(
     rf"{_NOT_AFTER}(?P<name>{_K}{{1,8}}?|{_KATAKANA}{{2,8}}){_HONORIFIC}|(?P<small>{_HIRAGANA}{{2,12}}?)(?:さん|さま|様|くん|ちゃん)"
 )
-_OF_ROLE = re.compile(rf"{_ROLE}の、?(?P<name>{_K}{{1,5}}?|{_KATAKANA}{{2,5}}?|{_HIRAGANA}{{2,4}}?)(?=[がはにとをもで、。]|{_HONORIFIC}|から|より|です|\n|$)")
+_OF_ROLE = re.compile(
+    rf"{_ROLE}の、?(?P<name>{_K}{{1,5}}?|{_KATAKANA}{{2,5}}?|{_HIRAGANA}{{2,4}}?)(?=[がはにとをもで、。]|{_HONORIFIC}|から|より|です|\n|$)"
+)
 _SELF_IS = re.compile(
     rf"(?:^|[。、\n!?]|{_SELF}は|(?:こんにちは|はじめまして|初めまして)[、。]?)\s?(?P<name>{_K}{{2,6}}(?:[ ]{_K}{{1,3}})?)(?=です[。、\n]|です$)"
 )
@@ -50,7 +54,9 @@ _NO_NAME = frozenset(
     どこ なに だれ みんな いや だめ いえない いえません
     """.split()
 )
-_ROLES_END = frozenset("師士員者官長友母父男女人客方医手屋親家僚司夫妻兄姉弟妹達等様業職中生孫嫁姑舅婿科課部室隊団族民徒童仏神御供犬娘彼婦優役記局社皆奥息")
+_ROLES_END = frozenset(
+    "師士員者官長友母父男女人客方医手屋親家僚司夫妻兄姉弟妹達等様業職中生孫嫁姑舅婿科課部室隊団族民徒童仏神御供犬娘彼婦優役記局社皆奥息"
+)
 """Kanji at the end of words for roles (看護師さん), which are no names even before an honorific."""
 _ROLES = tuple(
     """
@@ -69,7 +75,9 @@ _NOT_SMALL = (
 ).split()
 _KATAKANA_RANGE = frozenset(map(chr, range(ord("ァ"), ord("ヴ") + 1)))
 _OF_PLACES = frozenset("県市区町村駅大川島山病院")
-_ALSO_GIVEN = frozenset("清 明 実 正 進 勝 茂 博 豊 稔 修 誠 健 学 律 樹 湊 蓮 蒼 匠 航 彩 舞 凛 杏 葵 楓 桜 瞳 紬 遥 孝 隆 浩 聡 徹 剛 亮 翔 駿 綾 かな まり もも ゆか ゆき まい".split())
+_ALSO_GIVEN = frozenset(
+    "清 明 実 正 進 勝 茂 博 豊 稔 修 誠 健 学 律 樹 湊 蓮 蒼 匠 航 彩 舞 凛 杏 葵 楓 桜 瞳 紬 遥 孝 隆 浩 聡 徹 剛 亮 翔 駿 綾 かな まり もも ゆか ゆき まい".split()
+)
 
 
 def japanese_names(text: str) -> Iterator[Span]:

@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator
 
 from .english_names import english_names
+from .folding import Span
 from .japanese_names import japanese_names
-
-Span = tuple[int, int]
 
 _JAPANESE = re.compile("[ぁ-んァ-ヶ一-龥]")
 _WORD = re.compile(r"[^\W\d_]{3,}")

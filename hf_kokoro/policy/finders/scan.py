@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterable, Iterator
 from ..help_lines import help_line_numbers, is_help_host, is_help_line
 from .addresses import addresses
 from .dates import birth_dates, harmless_numbers
-from .folding import fold
+from .folding import Span, fold, without
 from .id_numbers import company_numbers, id_numbers, long_numbers
 from .names import names
 from .telephone import phones
 from .web import emails, handles, urls
 
-Span = tuple[int, int]
 _Finder = Callable[[str], Iterable[Span]]
 
 KINDS = ("email", "phone", "url", "digits", "name", "handle", "address", "birth_date", "id_number")
@@ -51,13 +50,13 @@ _FINDERS: tuple[tuple[str, _Finder], ...] = (
 def scan_text(text: str) -> Iterator[tuple[str, int, int]]:
     """(kind, start, end) of each finding, none overlapping; public help lines come as kind `help line`."""
     folded = fold(text)
-    rest = _without(folded.text, [match.span() for match in _REPLACED.finditer(folded.text)])
+    rest = without(folded.text, [match.span() for match in _REPLACED.finditer(folded.text)])
     for kind, finder in _FINDERS:
         taken = list(_apart(finder(rest)))
         for start, end in taken if kind else ():
             found = HELP_LINE if _is_public(kind, rest[start:end]) else kind
             yield found, *folded.span(start, end)
-        rest = _without(rest, taken)
+        rest = without(rest, taken)
 
 
 def _apart(spans: Iterable[Span]) -> Iterator[Span]:
@@ -67,15 +66,6 @@ def _apart(spans: Iterable[Span]) -> Iterator[Span]:
         if start >= last and end > start:
             yield start, end
             last = end
-
-
-def _without(text: str, taken: list[Span]) -> str:
-    """The text with pieces blanked, all positions as they were."""
-    pieces, last = [], 0
-    for start, end in taken:
-        pieces += [text[last:start], "\0" * (end - start)]
-        last = end
-    return "".join([*pieces, text[last:]]) if taken else text
 
 
 def _is_public(kind: str, found: str) -> bool:

@@ -11,17 +11,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-Span = tuple[int, int]
+from .folding import Span, without
 
 _JAPANESE = re.compile(r"[ぁ-んァ-ヶ一-龥]")
 _AT_HOME = {"ja": ("JP",), "en": ("US", "GB", "AU", "IE", "NZ")}
 _ABROAD = {"ja": ("US", "GB"), "en": ("JP", "FR", "DE", "IN")}
+_MOST_TRIES = 1000
+"""Candidates of one text; a text with more is a table, whose numbers the shapes and the kind `digits` still find."""
+
 _BEGIN, _NO_MORE = r"(?<![A-Za-z0-9_+#/])(?<!\d[.,:-])", r"(?![A-Za-z0-9_]|-\d|[.,:/]\d)"
 _GAP = r"(?: ?[-./] ?| )"
 _EXTENSION = r"(?:,? ?(?:ext|extension|x)\.? ?\d{1,5})?"
 _SHAPES = re.compile(
     rf"\+ ?\d(?:[ .()/-]{{0,3}}\d){{6,14}}{_EXTENSION}(?!\d)"  # with the country's code
-    rf"|{_BEGIN}(?:1{_GAP})?(?:\(\d{{3}}\) ?[-.]? ?|\d{{3}}{_GAP})\d{{3}}{_GAP}\d{{4}}{_EXTENSION}{_NO_MORE}"  # 3-3-4
+    rf"|{_BEGIN}(?:1{_GAP})?(?:\(\d{{3}}\) ?[-.]? ?|\d{{3}}{_GAP})\d{{3}}{_GAP}\d{{4,6}}{_EXTENSION}{_NO_MORE}"  # 3-3-4
     rf"|{_BEGIN}\(?0\d{{1,4}}\)?(?:[ ./()-]{{1,2}}\d{{2,8}}){{1,4}}{_NO_MORE}"  # a trunk 0, then groups
     rf"|{_BEGIN}0[5-9]0\d{{8}}{_NO_MORE}"  # Japan, not fixed lines
     rf"|{_BEGIN}[2-9]\d{{2}}-\d{{4}}{_NO_MORE}"  # 555-0142
@@ -38,12 +41,10 @@ _TOLD = re.compile(
 
 def phones(text: str) -> Iterator[Span]:
     """Telephone numbers, without regard to whether they are a help line's."""
-    for match in _SHAPES.finditer(text):
-        if _is_long_enough(match[0]):
-            yield match.span()
-    for match in _TOLD.finditer(text):
-        yield match.span("number")
-    yield from _numbers_in_service(text)
+    yield from (match.span("number") for match in _TOLD.finditer(text))
+    shaped = [match.span() for match in _SHAPES.finditer(text) if _is_long_enough(match[0])]
+    yield from shaped
+    yield from _numbers_in_service(without(text, shaped))
 
 
 def _is_long_enough(text: str) -> bool:
@@ -60,6 +61,6 @@ def _numbers_in_service(text: str) -> Iterator[Span]:
     tried = [(region, Leniency.VALID) for region in _AT_HOME[language]]
     tried += [(region, Leniency.STRICT_GROUPING) for region in _ABROAD[language]]
     for region, leniency in tried:
-        for match in PhoneNumberMatcher(text, region, leniency=leniency):
+        for match in PhoneNumberMatcher(text, region, leniency=leniency, max_tries=_MOST_TRIES):
             if sum(char.isdigit() for char in match.raw_string) >= 9:
                 yield match.start, match.end

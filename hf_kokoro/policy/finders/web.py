@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-Span = tuple[int, int]
+from .folding import Span
 
 # bounded by what addresses may be long (RFC 5321: 64 before the @), so that no text costs more than its length
 _LABELS = r"[A-Za-z0-9_-]{1,63}(?:\.[A-Za-z0-9_-]{1,63}){1,6}"
@@ -44,7 +44,9 @@ _NO_NAME = frozenset(
     "home work school college university church everyone everybody everything here there channel all noon midnight "
     "night least last most once first the this that my our his her their your times any each param media".split()
 )
-_TAG = re.compile(r"(?<![A-Za-z0-9_.@#])[A-Za-z0-9_][A-Za-z0-9_.]{1,31}#\d{4}(?!\d)|(?<![A-Za-z0-9_/])/?u/[\w-]{3,20}", re.A)
+_TAG = re.compile(
+    r"(?<![A-Za-z0-9_.@#])[A-Za-z0-9_][A-Za-z0-9_.]{1,31}#\d{4}(?!\d)|(?<![A-Za-z0-9_/])/?u/[\w-]{3,20}", re.A
+)
 _SERVICE = (
     r"(?:instagram|insta|ig|twitter|tiktok|tik tok|snapchat|snap|discord|telegram|skype|we\s?chat|kik|line|"
     r"facebook|fb|threads|bluesky|mastodon|tumblr|youtube|reddit|viber|kakao(?:talk)?|signal|psn|steam|xbox|paypal|venmo|"
@@ -80,13 +82,18 @@ def urls(text: str) -> Iterator[Span]:
         return
     for pattern in (_WITH_SCHEME, _BARE):
         for match in pattern.finditer(text):
-            yield match.start(), match.start() + len(_without_end_marks(match[0]))
+            yield match.start(), match.start() + _length_without_end_marks(match[0])
 
 
-def _without_end_marks(url: str) -> str:
-    while url and (url[-1] in ".,;:!?'\"*" or (url[-1] in _CLOSED and url.count(url[-1]) > url.count(_CLOSED[url[-1]]))):
-        url = url[:-1]
-    return url
+def _length_without_end_marks(url: str) -> int:
+    """Marks at the end belong to the sentence, and so do brackets that open before the address."""
+    length = len(url)
+    unopened = {close: url.count(close) - url.count(begin) for close, begin in _CLOSED.items()}
+    while length and (url[length - 1] in ".,;:!?'*" or unopened.get(url[length - 1], 0) > 0):
+        length -= 1
+        if url[length] in unopened:
+            unopened[url[length]] -= 1
+    return length
 
 
 def handles(text: str) -> Iterator[Span]:

@@ -13,6 +13,8 @@ from typing import Any
 
 from .finders.scan import HELP_LINE, KINDS, scan_text
 
+__all__ = ["HELP_LINE", "KINDS", "LINES_SHOWN", "PrivacyReport", "redact", "scan_rows", "scan_text"]
+
 LINES_SHOWN = 20
 
 
@@ -27,9 +29,9 @@ class PrivacyReport:
     def add(self, row_id: str, row: Mapping[str, Any]) -> set[str]:
         """Look through every text of a row; gives the kinds found in it."""
         kinds: set[str] = set()
-        for text, prose in set(_texts(row)):
+        for text, looked_for in sorted(set(_texts(row)), key=lambda found: found[0]):
             for kind, _, _ in scan_text(text):
-                if not prose and kind not in _ANYWHERE:
+                if kind not in looked_for and kind != HELP_LINE:
                     continue
                 if kind == HELP_LINE:
                     self.help_lines += 1
@@ -69,30 +71,49 @@ def scan_rows(rows: Iterable[tuple[str, Mapping[str, Any]]]) -> PrivacyReport:
 def redact(value: Any, kinds: Iterable[str] = KINDS) -> Any:
     """The same value with every finding replaced by `[kind]`; equal texts stay equal, help lines stay.
 
-    Looks where `PrivacyReport.add` looks: keys without prose (ids, topics, names of models) lose addresses alone.
+    Looks where `PrivacyReport.add` looks: keys without prose (ids, topics, names of models) lose addresses of mail
+    alone, and a therapist's name stays where it is the value.
     """
-    wanted = set(kinds)
+    wanted = frozenset(kinds)
     if isinstance(value, str):
-        for kind, start, end in sorted(scan_text(value), key=lambda found: found[1], reverse=True):
-            if kind in wanted:
-                value = f"{value[:start]}[{kind}]{value[end:]}"
-        return value
+        return _redacted(value, wanted)
     if isinstance(value, Mapping):
-        return {key: redact(item, wanted & _ANYWHERE if key in _NOT_PROSE else wanted) for key, item in value.items()}
+        return {key: redact(item, wanted & _looked_for(key)) for key, item in value.items()}
     if isinstance(value, list):
         return [redact(item, wanted) for item in value]
     return value
 
 
-_NOT_PROSE = ("question_id", "rubric", "judge_model", "source_dataset", "license", "topic")
+def _redacted(text: str, wanted: frozenset[str]) -> str:
+    # what stood beside a finding may be one itself once that is gone, so until nothing is left
+    while found := sorted((finding for finding in scan_text(text) if finding[0] in wanted), key=lambda place: place[1]):
+        pieces, last = [], 0
+        for kind, start, end in found:
+            pieces += [text[last:start], f"[{kind}]"]
+            last = end
+        text = "".join([*pieces, text[last:]])
+    return text
+
+
+_ALL = frozenset(KINDS)
 _ANYWHERE = frozenset({"email"})
 """Kinds that are looked for in names and ids too; numbers there are ids, and addresses of pages are sources."""
+_LOOKED_FOR = {
+    **dict.fromkeys(("question_id", "rubric", "judge_model", "source_dataset", "license", "topic"), _ANYWHERE),
+    # the value is a name, with or without the letters of a degree that `name` is found by
+    **dict.fromkeys(("therapist", "chosen_therapist", "rejected_therapist"), _ALL - {"name"}),
+}
 
 
-def _texts(value: Any, key: str = "") -> Iterator[tuple[str, bool]]:
-    """(text, is it prose)."""
+def _looked_for(key: str) -> frozenset[str]:
+    """The kinds that are looked for under a key of a row."""
+    return _LOOKED_FOR.get(key, _ALL)
+
+
+def _texts(value: Any, key: str = "") -> Iterator[tuple[str, frozenset[str]]]:
+    """(text, kinds that are looked for in it)."""
     if isinstance(value, str):
-        yield value, key not in _NOT_PROSE
+        yield value, _looked_for(key)
     elif isinstance(value, Mapping):
         for name, item in value.items():
             yield from _texts(item, name)

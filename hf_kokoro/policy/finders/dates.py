@@ -17,13 +17,17 @@ _ENGLISH = (
     rf"|\d{{1,2}}[/.-]\d{{1,2}}[/.-](?:{_YEAR}|\d{{2}})|{_YEAR}[/.-]\d{{1,2}}[/.-]\d{{1,2}})(?![\w-])"
 )
 _NUMBER_JA = r"(?:\d{1,2}|[一二三四五六七八九十]{1,3})"
-_ERA = rf"(?:(?:明治|大正|昭和|平成|令和)(?:元|{_NUMBER_JA})年|(?:1[89]|20)\d{{2}}年|[二一][〇零一二三四五六七八九千百十]{{2,6}}年)"
+_ERA = (
+    rf"(?:(?:明治|大正|昭和|平成|令和)(?:元|{_NUMBER_JA})年|(?:1[89]|20)\d{{2}}年|"
+    r"[二一][〇零一二三四五六七八九千百十]{2,6}年)"
+)
 _JAPANESE = (
     rf"(?:{_ERA}\s?)?{_NUMBER_JA}月\s?{_NUMBER_JA}日"
     rf"|{_YEAR}[/.-]\d{{1,2}}[/.-]\d{{1,2}}(?!\d)|[MTSHR]\d{{1,2}}[/.-]\d{{1,2}}[/.-]\d{{1,2}}(?!\d)"
 )
 _BORN_ENGLISH = re.compile(
-    rf"\b(?:born(?: on)?|d\.?o\.?b\.?|date of birth|birth ?date|birth ?day)\b(?: ?(?:is|was|'s|on|:|=|-)){{0,2}}[\s,:]{{0,3}}"
+    rf"\b(?:born(?: on)?|d\.?o\.?b\.?|date of birth|birth ?date|birth ?day)\b(?: ?(?:is|was|'s|on|:|=|"
+    rf"-)){{0,2}}[\s,:]{{0,3}}"
     rf"(?P<date>{_ENGLISH})",
     re.IGNORECASE,
 )
@@ -35,8 +39,10 @@ _BORN_JAPANESE = re.compile(
 
 # what is counted, priced, measured, dated, versioned or cited: taken out before numbers are looked at
 _UNIT = (
-    r"(?:people|persons|users|men|women|dollars|usd|eur|euros?|pounds?|gbp|yen|jpy|bucks|miles?|km|kg|mg|lbs?|steps|words|"
-    r"views|followers|times|years|days|hours|percent|%)(?![A-Za-z])|[円人名回件枚本個歳年月日分秒時歩字位万億千百%％]|ドル|ユーロ|ポンド|キロ"
+    r"(?:people|persons|users|men|women|dollars|usd|eur|euros?|pounds?|gbp|yen|jpy|bucks|miles?|km|kg|mg|lbs?|"
+    r"steps|words|"
+    r"views|followers|times|years|days|hours|percent|%)(?![A-Za-z])|"
+    r"[円人名回件枚本個歳年月日分秒時歩字位万億千百%％]|ドル|ユーロ|ポンド|キロ"
 )
 _HARMLESS = re.compile(
     rf"(?<![\w.])(?:{_YEAR}[/.-](?:0?[1-9]|1[0-2])[/.-](?:[0-2]?\d|3[01])|\d{{1,2}}[/.-]\d{{1,2}}[/.-]{_YEAR})(?![\w-])"

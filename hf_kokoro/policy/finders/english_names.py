@@ -1,7 +1,7 @@
 """Names of people in English, where the words around them say that a name stands there.
 
-A capital letter alone is none: names are found after "my name is", a relation ("my husband Mark"), a greeting, a closing,
-and before the letters of a degree. Common given names are also found in small letters after "my name is".
+A capital letter alone is none: names are found after "my name is", a relation ("my husband Mark"), a greeting, a
+closing, and before the letters of a degree. Common given names are also found in small letters after "my name is".
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .known_names import ENGLISH_GIVEN
-
 from .folding import Span
+from .known_names import ENGLISH_GIVEN
 
 _CAPITAL, _ANY = "A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĘĚĞĢĪİĶĹĻŁŃŅŇŌŐŘŚŞŠŢŤŪŮŰŹŻŽ", r"A-Za-zÀ-ÖØ-öø-ſ"
 _NAME = rf"[{_CAPITAL}](?:[{_ANY}]|['-](?=[{_ANY}])){{1,29}}"
@@ -20,49 +19,60 @@ _NAMES = rf"{_NAME}(?: (?:{_NAME}|[{_CAPITAL}]\.(?!\w))){{0,3}}"
 _FULL = rf"(?:{_NAME}|[{_CAPITAL}]\.)(?: (?:{_NAME}|[{_CAPITAL}]\.?(?!\w))){{1,3}}"
 _TITLE = r"(?:(?:Dr|Mr|Mrs|Ms|Miss|Prof|Rev|Pastor|Father|Sister|Coach|Officer|Judge)\.? )?"
 _RELATION = (
-    r"(?:husband|wife|spouse|partner|fianc[eé]e?|boyfriend|girlfriend|bf|gf|ex|ex[- ](?:husband|wife|boyfriend|girlfriend|partner)|"
-    r"son|daughter|kid|child|baby|toddler|stepson|stepdaughter|stepson|stepdad|stepmom|stepfather|stepmother|mom|mum|mother|"
+    r"(?:husband|wife|spouse|partner|fianc[eé]e?|boyfriend|girlfriend|bf|gf|ex|ex[- ](?:husband|wife|boyfriend|"
+    r"girlfriend|partner)|"
+    r"son|daughter|kid|child|baby|toddler|stepson|stepdaughter|stepson|stepdad|stepmom|stepfather|stepmother|"
+    r"mom|mum|mother|"
     r"dad|father|brother|sister|twin|uncle|aunt|cousin|niece|nephew|grandma|grandmother|grandpa|grandfather|grandson|"
-    r"granddaughter|(?:mother|father|brother|sister|son|daughter)-in-law|friend|best friend|bestie|roommate|housemate|flatmate|"
-    r"neighbou?r|co-?worker|colleague|boss|manager|supervisor|teacher|professor|coach|therapist|counsell?or|psychologist|"
-    r"psychiatrist|doctor|pastor|priest|lawyer|landlord|landlady|client|patient|girl|boy|man|woman|guy|lady|person|someone|"
+    r"granddaughter|(?:mother|father|brother|sister|son|daughter)-in-law|friend|best friend|bestie|roommate|"
+    r"housemate|flatmate|"
+    r"neighbou?r|co-?worker|colleague|boss|manager|supervisor|teacher|professor|coach|therapist|counsell?or|"
+    r"psychologist|"
+    r"psychiatrist|doctor|pastor|priest|lawyer|landlord|landlady|client|patient|girl|boy|man|woman|guy|lady|"
+    r"person|someone|"
     r"somebody|classmate|student|crush|nurse|social worker)"
 )
 _DEGREE = (
-    r"(?:Ph\. ?D\.?|PhD|Psy\. ?D\.?|PsyD|Ed\. ?D\.?|EdD|M\.D\.|MD|D\.O\.|R\.?N\.?|M\.?S\.?W\.?|L\.?M\.?F\.?T\.?|MFT|L\.?C\.?S\.?W\.?(?:-[A-Z])?|"
-    r"LICSW|LISW|LMSW|LSW|L\.?P\.?C\.?(?:-?[A-Z]{1,3})?|LPCC|LCPC|LMHC|L\.?M\.?H\.?C\.?|LCMHC|LMHCA|LAMFT|LADC|LCADC|LCDC|CADC|NCC|CCTP|"
-    r"ACSW|CSW|BCD|M\.?A\.?|M\.?S\.?|M\.?Ed\.?|B\.?A\.?|RCC|RSW|CCC|RP|CHT|CST|ATR|RPT(?:-S)?|LCMFT|DBH|LSCSW|LPCMH|LMAC|CASAC|LPCS|LCAS|CAC|RYT|BCBA|RDT|DSW|LGSW|LBSW|BSW|CCC|IMFT?|AMFT|APCC|DMin|D\.Min\.?|JD|MDiv)"
+    r"(?:Ph\. ?D\.?|PhD|Psy\. ?D\.?|PsyD|Ed\. ?D\.?|EdD|M\.D\.|MD|D\.O\.|R\.?N\.?|M\.?S\.?W\.?|L\.?M\.?F\.?T\.?|"
+    r"MFT|L\.?C\.?S\.?W\.?(?:-[A-Z])?|"
+    r"LICSW|LISW|LMSW|LSW|L\.?P\.?C\.?(?:-?[A-Z]{1,3})?|LPCC|LCPC|LMHC|L\.?M\.?H\.?C\.?|LCMHC|LMHCA|LAMFT|LADC|"
+    r"LCADC|LCDC|CADC|NCC|CCTP|"
+    r"ACSW|CSW|BCD|M\.?A\.?|M\.?S\.?|M\.?Ed\.?|B\.?A\.?|RCC|RSW|CCC|RP|CHT|CST|ATR|RPT(?:-S)?|LCMFT|DBH|LSCSW|"
+    r"LPCMH|LMAC|CASAC|LPCS|LCAS|CAC|RYT|BCBA|RDT|DSW|LGSW|LBSW|BSW|CCC|IMFT?|AMFT|APCC|DMin|D\.Min\.?|JD|MDiv)"
 )
 _CLOSING = (
-    r"(?:sincerely(?: yours)?|best|best wishes|best regards|all the best|all my best|warmly|warm(?:est)? (?:wishes|regards)|"
-    r"kind(?:est)? regards|regards|respectfully|yours(?: truly| sincerely)?|love|cheers|blessings|many blessings|be well|take care|"
-    r"with (?:care|love|warmth|hope)|in peace|namaste|peace|many thanks|thanks|thank you|(?:best of |good )luck(?: to you)?|"
+    r"(?:sincerely(?: yours)?|best|best wishes|best regards|all the best|all my best|warmly|"
+    r"warm(?:est)? (?:wishes|regards)|"
+    r"kind(?:est)? regards|regards|respectfully|yours(?: truly| sincerely)?|love|cheers|blessings|"
+    r"many blessings|be well|take care|"
+    r"with (?:care|love|warmth|hope)|in peace|namaste|peace|many thanks|thanks|thank you|(?:best of |"
+    r"good )luck(?: to you)?|"
     r"(?:i )?hope (?:this|that|it) helps|my best(?: to you)?|cheering you on|signed|from)"
 )
 _STOP = frozenset(
     """
-    a an the and or but if so because when while where what why how who which that this these those there here it its
-    i i'm i've i'll i'd me my mine we we're us our you you're your he he's him his she she's her they they're them their
-    is isn't are aren't was wasn't were be been being am do does did don't doesn't didn't has have had can can't could
-    will won't would should may might must shall not no never always often sometimes usually only just also even still
-    already again now then later soon today tomorrow yesterday very too really please yes ok okay well maybe perhaps
-    says say said tells told thinks wants calls keeps makes gets goes went left gave takes took found finally
-    in on at by for from of off to up with without about after before since until over under into as than like
-    god lord jesus christ allah buddha mud monday tuesday wednesday thursday friday saturday sunday january february
-    march april june july august september october november december christmas easter thanksgiving
-    english american british irish canadian australian mexican indian chinese japanese german french spanish italian
-    african asian european hispanic latino latina black white christian catholic jewish muslim hindu buddhist mormon
-    bipolar depressed anonymous confused worried hopeless lonely tired sad lost anxious hurt angry desperate
-    everyone everybody all crazy stop friend friends reader readers world sir madam folks guys team community mom dad mum mother
-    father diary abby prudence santa self life past depression anxiety people someone somebody anyone client user
-    thank thanks hello hi hey dear good great nice sorry welcome greetings best regards love sincerely
-    dr mr mrs ms miss prof doctor professor names home asher first last full given
-    facebook instagram google skype zoom online adhd ptsd ocd dbt cbt emdr
-    therapy therapist counseling counselor counselling counsellor psychologist psychology psychotherapist psychiatrist
-    psychotherapy clinical licensed registered certified professional family marriage mental health social worker
-    coach coaching center clinic institute university college associates services private practice supervisor
-    master masters doctorate bachelor degree relationship relationships couples trauma addiction child adult group
-    crisis hotline lifeline line national american association school high dept department street avenue road
+    a an the and or but if so because when while where what why how who which that this these those there here it
+    its i i'm i've i'll i'd me my mine we we're us our you you're your he he's him his she she's her they they're
+    them their is isn't are aren't was wasn't were be been being am do does did don't doesn't didn't has have had
+    can can't could will won't would should may might must shall not no never always often sometimes usually only
+    just also even still already again now then later soon today tomorrow yesterday very too really please yes ok
+    okay well maybe perhaps says say said tells told thinks wants calls keeps makes gets goes went left gave takes
+    took found finally in on at by for from of off to up with without about after before since until over under
+    into as than like god lord jesus christ allah buddha mud monday tuesday wednesday thursday friday saturday
+    sunday january february march april june july august september october november december christmas easter
+    thanksgiving english american british irish canadian australian mexican indian chinese japanese german french
+    spanish italian african asian european hispanic latino latina black white christian catholic jewish muslim
+    hindu buddhist mormon bipolar depressed anonymous confused worried hopeless lonely tired sad lost anxious hurt
+    angry desperate everyone everybody all crazy stop friend friends reader readers world sir madam folks guys team
+    community mom dad mum mother father diary abby prudence santa self life past depression anxiety people someone
+    somebody anyone client user thank thanks hello hi hey dear good great nice sorry welcome greetings best regards
+    love sincerely dr mr mrs ms miss prof doctor professor names home asher first last full given facebook
+    instagram google skype zoom online adhd ptsd ocd dbt cbt emdr therapy therapist counseling counselor
+    counselling counsellor psychologist psychology psychotherapist psychiatrist psychotherapy clinical licensed
+    registered certified professional family marriage mental health social worker coach coaching center clinic
+    institute university college associates services private practice supervisor master masters doctorate bachelor
+    degree relationship relationships couples trauma addiction child adult group crisis hotline lifeline line
+    national american association school high dept department street avenue road
     """.split()
 )
 
@@ -75,7 +85,8 @@ _SHORT = rf"{_NAME}(?: (?:{_NAME}|[{_CAPITAL}]\.?(?!\w))){{0,2}}"
 
 
 class _Cue(NamedTuple):
-    """Words that stand before or after a name; `hints`: one of them is in every text that has the cue, in small letters."""
+    """Words that stand before or after a name; `hints`: one of them is in every text that has the cue, in "
+    "small letters."""
 
     hints: tuple[str, ...]
     pattern: re.Pattern[str]
@@ -101,7 +112,8 @@ _CUES = (
     _Cue(
         ("my ", "our ", "his ", "her ", "your ", "their "),
         re.compile(
-            rf"\b(?i:my|our|his|her|your|their)(?: (?!own\b)[a-z]{{2,12}})? {_RELATION},? {_TITLE}(?P<name>{_NAMES}){_AFTER}"
+            rf"\b(?i:my|our|his|her|your|"
+            rf"their)(?: (?!own\b)[a-z]{{2,12}})? {_RELATION},? {_TITLE}(?P<name>{_NAMES}){_AFTER}"
         ),
     ),
     _Cue(
@@ -125,7 +137,8 @@ _CUES = (
     _Cue(
         ("",),
         re.compile(
-            rf"(?:^|(?<=[\n.!?,;]))[ \t]{{0,3}}(?i:{_CLOSING})(?:[,.!:]{{0,2}}\s{{0,3}}\n\s{{0,3}}|[,!:] {{0,2}})(?:[-~] ?)?{_TITLE}"
+            rf"(?:^|(?<=[\n.!?,;]))[ \t]{{0,3}}(?i:{_CLOSING})(?:[,.!:]{{0,2}}\s{{0,3}}\n\s{{0,3}}|"
+            rf"[,!:] {{0,2}})(?:[-~] ?)?{_TITLE}"
             rf"(?P<name>{_SHORT}){_END}"
         ),
     ),
@@ -148,7 +161,8 @@ _CALLED = re.compile(rf"\b(?i:named|called),? {_TITLE}(?P<name>{_NAMES}){_AFTER}
 _A_PERSON = re.compile(rf"\b{_RELATION},?(?: is| was)? \Z", re.IGNORECASE)
 _SMALL = re.compile(r"(?i:\bmy (?:first |full |real )?name(?: is|'s)) (?P<name>[a-z]{2,15})(?![\w'-])")
 _I_AM = re.compile(
-    rf"\b(?:I am|I'm|i'm|i am|[Tt]his is|[Ii]t's|it is) {_TITLE}(?P<name>{_NAME}(?: (?:{_NAME}|[{_CAPITAL}]\.))?){_AFTER}"
+    rf"\b(?:I am|I'm|i'm|i am|[Tt]his is|[Ii]t's|it is) {_TITLE}(?P<name>{_NAME}(?: (?:{_NAME}|"
+    rf"[{_CAPITAL}]\.))?){_AFTER}"
 )
 
 

@@ -1,7 +1,7 @@
 """Numbers that a state, a bank or an insurer gives to one person, and long numbers of which nothing is known.
 
-Check digits and shapes are python-stdnum's. A shape that says what it is (an IBAN, a card's four fours, `123-45-6789`) or
-a number whose check digit is right counts as it stands; others count after the words for them ("passport number").
+Check digits and shapes are python-stdnum's. A shape that says what it is (an IBAN, a card's four fours, `123-45-6789`)
+or a number whose check digit is right counts as it stands; others count after the words for them ("passport number").
 """
 
 from __future__ import annotations
@@ -27,15 +27,17 @@ _NUMBER_WORD = r"(?:numbers?|nos?|nr|num|id|file number|#)(?![A-Za-z])\.?"
 _ENGLISH_WORDS = re.compile(
     r"\b(?i:(?:passport|ssn|social security|social insurance|nhs|national insurance|driver'?s?'? ?licen[cs]e|"
     r"driving licen[cs]e|medicare|medicaid|mrn|itin|tfn|iban)"
-    rf"(?:[ .]{{0,2}}{_NUMBER_WORD})?|(?:insurance|member(?:ship)?|policy|health card|patient|medical record|tax|tax file|"
+    rf"(?:[ .]{{0,2}}{_NUMBER_WORD})?|(?:insurance|member(?:ship)?|policy|health card|patient|medical record|"
+    rf"tax|tax file|"
     r"national|resident|green card|visa|credit card|debit card|card)(?: (?:id|member|card))?"
     rf"[ .]{{0,2}}{_NUMBER_WORD})[ ,:;=(#]{{0,3}}(?i:(?:is|was)\b[ :]{{0,2}})?" + _TOKEN,
     re.ASCII,
 )
 _JAPANESE_WORDS = re.compile(
-    r"(?:マイナンバー(?:カード)?|個人番号|パスポート|旅券|(?:運転)?免許証?|(?:健康)?保険証?|被保険者証?|年金|基礎年金|在留カード|"
-    r"クレジットカード|キャッシュカード|カード|住民票コード|身分証)(?:の)?(?:番号|ナンバー|記号|No\.?|ID)?\s?(?:[はがを]|[::=(]){0,2}\s?"
-    + _TOKEN,
+    r"(?:マイナンバー(?:カード)?|個人番号|パスポート|旅券|(?:運転)?免許証?|(?:健康)?保険証?|被保険者証?|年金|"
+    r"基礎年金|在留カード|"
+    r"クレジットカード|キャッシュカード|カード|住民票コード|身分証)(?:の)?(?:番号|ナンバー|記号|No\.?|"
+    r"ID)?\s?(?:[はがを]|[::=(]){0,2}\s?" + _TOKEN,
     re.ASCII,
 )
 _CARD_NUMBER_OF_A_COMPANY = re.compile(r"法人番号\s?(?:[はが]|[::=(]){0,2}\s?(\d{13}|\d{1}-\d{4}-\d{4}-\d{4})(?!\d)")

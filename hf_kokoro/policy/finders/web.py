@@ -49,8 +49,10 @@ _TAG = re.compile(
 )
 _SERVICE = (
     r"(?:instagram|insta|ig|twitter|tiktok|tik tok|snapchat|snap|discord|telegram|skype|we\s?chat|kik|line|"
-    r"facebook|fb|threads|bluesky|mastodon|tumblr|youtube|reddit|viber|kakao(?:talk)?|signal|psn|steam|xbox|paypal|venmo|"
-    r"cash\s?app|インスタ(?:グラム)?|ツイッター|ティックトック|ディスコード|テレグラム|スカイプ|ライン|カカオ(?:トーク)?|フェイスブック)"
+    r"facebook|fb|threads|bluesky|mastodon|tumblr|youtube|reddit|viber|kakao(?:talk)?|signal|psn|steam|xbox|"
+    r"paypal|venmo|"
+    r"cash\s?app|インスタ(?:グラム)?|ツイッター|ティックトック|ディスコード|テレグラム|スカイプ|ライン|"
+    r"カカオ(?:トーク)?|フェイスブック)"
 )
 _ACCOUNT = r"(?:\s?の)?\s?(?:id|ID|handle|user\s?name|account|name|アカウント(?:名)?|ユーザー名|アイディー|アイディ)"
 _OF_SERVICE = re.compile(
@@ -60,7 +62,8 @@ _OF_SERVICE = re.compile(
 )
 _LOOKS_MADE_UP = re.compile(r"[\d_#@]|[a-z][.:][a-z]", re.IGNORECASE)
 _STEMS = tuple(
-    "insta| ig |ig:|snap|twitter|tik|discord|telegram|skype|chat|kik|line id|line:|lineの|lineは|line |facebook| fb |fb:|"
+    "insta| ig |ig:|snap|twitter|tik|discord|telegram|skype|chat|kik|line id|line:|lineの|lineは|line |facebook|"
+    " fb |fb:|"
     "threads|bluesky|mastodon|tumblr|youtube|reddit|viber|kakao|signal|psn|steam|xbox|paypal|venmo|cash|"
     "インスタ|ツイ|ティック|ディス|テレ|スカイプ|ライン|カカオ|フェイス".split("|")
 )

@@ -153,9 +153,10 @@ def _spellings(digits: str) -> set[str]:
 def _finder() -> re.Pattern[str]:
     numbers = [(code, number) for code, numbers in HELP_LINES.items() for number in numbers]
     found = [_pattern(_CODES.get(code, ""), number) for code, number in numbers if len(number) >= _SHORTEST_TO_FIND]
+    alternatives = "|".join(sorted(set(found), key=len, reverse=True))
     return re.compile(
-        rf"(?<![A-Za-z0-9+])(?<!\d[-./])(?=[+(\d])\(?(?:{'|'.join(sorted(set(found), key=len, reverse=True))})"
-        r"(?![-./]?\d| (?!24\b)\d|[A-Za-z])"
+        r"(?<![A-Za-z0-9+])(?<!\d[-./])(?=[+(]{0,2}\d(?:[ ./()-]{0,2}[\dA-Z]){4})"
+        rf"\(?(?:{alternatives})(?![-./]?\d| (?!24\b)\d|[A-Za-z])"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .append import AppendReport, append_rows
 from .audit import AuditReport, audit
 from .local import LocalTarget
-from .patience import Patience
+from ..core.patience import Patience
 from .remote import HubTarget
 from .resolve import resolve_target
 from .sending import SendError, send_spooled

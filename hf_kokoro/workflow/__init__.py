@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .judging import JudgeRun, judge
     from .main_job import QuickstartReport, quickstart
     from .pairing import PairRun, pair
+    from .sending import SendReport, send_spooled
     from .training import train
     from .validating import ValidityReport, validate
     from .watching import grow
@@ -57,6 +58,7 @@ _EXPORTS = {
     "QuickstartReport": ".main_job",
     "Report": "..core.reports",
     "ScoresEvaluation": ".evaluating.scores",
+    "SendReport": ".sending",
     "StatsReport": ".building",
     "TrainReport": "..training.runner",
     "ValidityReport": ".validating",
@@ -79,6 +81,7 @@ _EXPORTS = {
     "pair": ".pairing",
     "publish": ".describing",
     "quickstart": ".main_job",
+    "send_spooled": ".sending",
     "stats": ".building",
     "train": ".training",
     "validate": ".validating",
@@ -106,6 +109,7 @@ __all__ = [
     "QuickstartReport",
     "Report",
     "ScoresEvaluation",
+    "SendReport",
     "StatsReport",
     "TrainReport",
     "ValidityReport",
@@ -128,6 +132,7 @@ __all__ = [
     "pair",
     "publish",
     "quickstart",
+    "send_spooled",
     "stats",
     "train",
     "validate",

@@ -20,7 +20,7 @@ from ..hub import Growth, append_rows, resolve_target
 from ..hub.card import matches
 from ..hub.remote import HubTarget
 from ..hub.resolve import HubOptions
-from ..hub.target import CARD_PATH, Ours, Put, Remove, Target
+from ..hub.target import CARD_PATH, Change, Ours, Put, Remove, Target
 from ..miti.contract import DATA_PATH
 from ..policy import Gate
 from ..policy.gate import check_kinds
@@ -233,7 +233,10 @@ def _send_files(source: Path, wanted: Sequence[str], place: Target, options: Pub
             same = place.same(base, files)
             stale = stale_files(place.listing(base), base.card, wanted)
             sent = _Sent(tuple(path for path in files if path not in same), stale, missing=base.missing)
-            changes = [*(Put(path, files[path]) for path in sent.files), *(Remove(path) for path in stale)]
+            changes: list[Change] = [
+                *(Put(path, files[path]) for path in sent.files),
+                *(Remove(path) for path in stale),
+            ]
             if options.dry_run:
                 return sent
             if not changes:

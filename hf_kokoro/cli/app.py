@@ -95,5 +95,7 @@ def main() -> None:
             raise
         # what no verb has words of its own for
         where = f"{error.filename}: " if error.filename else ""
-        print_error(f"{where}can't be read or written ({reason(error)}); the same command again starts from what is there")
+        print_error(
+            f"{where}can't be read or written ({reason(error)}); the same command again starts from what is there"
+        )
         sys.exit(1)

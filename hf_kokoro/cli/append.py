@@ -69,8 +69,8 @@ def append(
     over, so running the same command again writes nothing.
 
     On the Hub a branch that others write to as well is no problem, and every wait says what for. When an append fails,
-    or Ctrl-C ends it, it says which rows are not there; the same command again sends them. Texts that may point to people stop it before anything is sent:
-    --allow KIND, or --redact. For a folder they are only noted.
+    or Ctrl-C ends it, it says which rows are not there; the same command again sends them. Texts that may point to
+    people stop it before anything is sent: --allow KIND, or --redact. For a folder they are only noted.
 
     With --watch rows are made from a journal instead, best against worst as `pair` makes them, while another
     process judges: after every so many verdicts, after a minute (12 looks) without one, and on Ctrl-C, which ends it.
@@ -93,9 +93,7 @@ def append(
     if watch is not None:
         if rows is not None or skip_invalid or dry_run or pr:
             raise UsageError("--watch makes its own rows: leave ROWS, --skip-invalid, --dry-run and --pr out")
-        with interruptible(
-            "the verdicts are in the journal: the same command again appends what is missing and passes over what is there"
-        ):
+        with interruptible("the verdicts are in the journal: the same command again appends what is missing"):
             grown = grow(
                 watch,
                 to,
@@ -166,7 +164,8 @@ def print_report(report: AppendReport) -> None:
     else:
         print(f"nothing {'to write' if report.dry_run else 'written'}: no new rows for {report.target}{already}")
     if report.missing:
-        print(f"  {report.missing}: would be made" if report.dry_run and report.added else f"{report.missing}: not there, and not made")
+        made = "would be made" if report.dry_run and report.added else "not there, and not made"
+        print(f"  {report.missing}: {made}")
     if report.redacted:
         print(f"  {report.redacted} findings replaced")
     if report.pr_url:

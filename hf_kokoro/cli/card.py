@@ -40,9 +40,7 @@ def card(
     from ..workflow.describing import BuiltCardReport
 
     with interruptible("the dataset has its former card or the new one, as a whole; the same command again renews it"):
-        report = run(
-            target, figures=figures, check=check, croissant=croissant, agreement=agreement, max_wait=max_wait
-        )
+        report = run(target, figures=figures, check=check, croissant=croissant, agreement=agreement, max_wait=max_wait)
     if json_:
         print_json(report.as_dict())
     elif isinstance(report, BuiltCardReport):

@@ -40,7 +40,7 @@ def publish(
     from ..workflow import publish as run
 
     with interruptible(
-        f"{folder} is as it was, and the target has all of a commit or nothing; the same command again sends what is missing"
+        f"{folder} is as it was, the target has all of a commit or none; the same command again sends what is missing"
     ):
         report = run(
             folder,

@@ -27,9 +27,7 @@ def reason(error: OSError) -> str:
 
 
 @contextmanager
-def disk_errors(
-    place: str | os.PathLike[str], after: str, error: type[KokoroError] = KokoroError
-) -> Iterator[None]:
+def disk_errors(place: str | os.PathLike[str], after: str, error: type[KokoroError] = KokoroError) -> Iterator[None]:
     """Turn an OSError of the file system into `error`: the file (else `place`), the reason, and `after` (what was
     kept, what to do). Errors of ours pass."""
     try:

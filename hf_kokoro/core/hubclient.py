@@ -46,6 +46,7 @@ class Traffic:
 class BrokenConnection(Exception):
     """A connection that failed, by the class of the HTTP library's error: no class that huggingface_hub tries again."""
 
+
 _Factory = Callable[[], httpx2.Client]
 
 
@@ -56,9 +57,7 @@ class OwnClient:
     UsageError, before any, if they can't.
     """
 
-    def __init__(
-        self, traffic: Traffic, read_seconds: float = READ_SECONDS, token: str | bool | None = None
-    ) -> None:
+    def __init__(self, traffic: Traffic, read_seconds: float = READ_SECONDS, token: str | bool | None = None) -> None:
         self._traffic, self._token, self._token_checked = traffic, token, False
         self.read_seconds = read_seconds
         self._limits = {"connect": CONNECT_SECONDS, "read": read_seconds, "write": read_seconds, "pool": read_seconds}

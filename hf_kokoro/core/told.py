@@ -89,7 +89,7 @@ def _by_status(response: httpx2.Response, doing: str) -> TargetError:
 
 def _words(response: httpx2.Response) -> str:
     """What the Hub says of a refusal, in one short line; "" if it is not the Hub that speaks, or says nothing."""
-    found = [response.headers.get("x-error-message", "")]
+    found: list[object] = [response.headers.get("x-error-message", "")]
     try:
         body = response.json()
     except (ValueError, httpx2.StreamError):

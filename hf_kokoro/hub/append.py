@@ -100,8 +100,8 @@ def append_rows(
     `strict`.
 
     On the Hub: `branch`, `pr`, `private` (for a repo that doesn't exist yet) and `token`. Every wait is logged;
-    `max_wait` bounds the seconds of all of them (`patience` has all the limits). A failed or interrupted append says how
-    many rows are not there, or that it isn't known; the same call again sends what is missing. With a folder
+    `max_wait` bounds the seconds of all of them (`patience` has all the limits). A failed or interrupted append says
+    how many rows are not there, or that it isn't known; the same call again sends what is missing. With a folder
     `spool` the rows are kept there as well once it was given up for a reason that may pass; `send_spooled` (or
     `hf-kokoro spool send`) sends them, no other append does.
 

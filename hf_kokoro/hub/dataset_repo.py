@@ -67,7 +67,7 @@ class DatasetRepo:
 
         revision, missing = self._ask("looking up the newest commit", find)
         if self._seen and not revision:
-            raise AccessError(f"{self.name}: it was there and is gone: deleted, renamed or hidden; it is not made again")
+            raise AccessError(f"{self.name}: it was there and is gone (deleted, renamed, hidden); it is not made again")
         self._seen = self._seen or bool(revision)
         return revision, missing
 

@@ -21,13 +21,14 @@ from typing import BinaryIO
 
 from ..core.atomic import delete_temporaries, make_folders, sync_folder, write_atomically, write_synced
 from ..core.disk import disk_errors, reason
+from ..core.hubclient import Traffic
 from ..core.patience import Patience
 from ..core.series import Series
 from .errors import CommitRace, HistoryError, NotKept, TargetError, UnwritableError, VerifyError
 from .files import Notes, locked, prefix_digests, write_grown
 from .ledger import Declared, Entry, Ledger, new_entry, read_declared, read_entry
 from .ours import refuse_foreign
-from .target import CARD_PATH, Change, Commit, FileInfo, Grow, Ours, Remove, Revision, Snapshot, Traffic
+from .target import CARD_PATH, Change, Commit, FileInfo, Grow, Ours, Remove, Revision, Snapshot
 
 FOLDER = ".hf_kokoro"
 LOCK_SECONDS = 600.0

@@ -125,7 +125,9 @@ def _incoming(rows: Rows) -> Iterable[tuple[str, bytes | None, Any]]:
 
 def _given(rows: Any) -> str:
     """What was given instead of rows; for a DatasetDict with its splits, one of which is meant."""
-    splits = [str(name) for name, value in rows.items() if hasattr(value, "column_names")] if hasattr(rows, "items") else []
+    splits = (
+        [str(name) for name, value in rows.items() if hasattr(value, "column_names")] if hasattr(rows, "items") else []
+    )
     if splits:
         return f"a {type(rows).__name__} of the splits {', '.join(splits)} (give one of them: rows[{splits[0]!r}])"
     return "one mapping" if isinstance(rows, Mapping) else describe(rows)

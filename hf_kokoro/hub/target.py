@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Protocol, runtime_checkable
 
-from ..core.series import Series
 from ..core.hubclient import Traffic
 from ..core.patience import Patience
+from ..core.series import Series
 
 CARD_PATH = "README.md"
 
@@ -163,8 +163,8 @@ class Target(Protocol):
     def snapshot(self, series: Series, ours: Ours | None = None, *, readonly: bool = False) -> Snapshot:
         """Pin the newest revision, prove the files of the series and hold them locally.
 
-        Nothing is made, only a commit does that: a target that doesn't exist is an empty one, and a new branch begins as
-        the main one is; `missing` says so. With `readonly` nothing is put on record either.
+        Nothing is made, only a commit does that: a target that doesn't exist is an empty one, and a new branch begins
+        as the main one is; `missing` says so. With `readonly` nothing is put on record either.
         Raises ForeignData if a loader takes in something else than `ours` there, before anything is made;
         HistoryError if bytes on record were changed, AccessError, OutcomeUnknown, RateLimited.
         """

@@ -11,15 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..cards import build_statistics, origins_of, paper_tables, render_build_card
+from ..core.disk import disk_errors
 from ..core.reports import Report
 from ..corpora import BUILDERS, exports, load_dataset
-from ..corpora.base import BuildFailed
+from ..corpora.base import prepare
 from ..corpora.editions import KOKOROCHAT, edition_of
 from ..corpora.kokorochat.reader import is_dialogue_file
 from ..corpora.leaks import LeakReport, find_leaks
 from ..corpora.load import get_builder
 from ..corpora.miti_st.reader import RowReader
-from ..errors import EditionError, Fault, InputError, UsageError
+from ..errors import EditionError, Fault, InputError, SourceError, UsageError
 
 if TYPE_CHECKING:
     from ..cards.paper_tables import Figure
@@ -143,10 +144,7 @@ def _check_room(out: Path, overwrite: bool) -> None:
 
 
 def _prepare(builder: SourceBuilder, num_proc: int | None) -> Any:
-    try:
-        builder.download_and_prepare(num_proc=num_proc)
-    except BuildFailed as failed:
-        raise failed.error from None
+    prepare(builder, num_proc)
     return builder.as_dataset()
 
 
@@ -158,9 +156,21 @@ def _other_files(name: str, builder: SourceBuilder) -> list[str]:
 
 def _write(out: Path, name: str, builder: SourceBuilder, splits: Any, options: dict[str, Any]) -> None:
     """Write beside `out` and move into place, so that an interrupted build leaves the old folder as it was."""
+    partial = out.with_name(f".{out.name}.partial")
+    with disk_errors(out, "no build was written; an earlier one is as it was; the same command again", SourceError):
+        try:
+            _write_parts(partial, name, builder, splits, options)
+            if out.exists():
+                shutil.rmtree(out)
+            partial.replace(out)
+        except OSError:
+            shutil.rmtree(partial, ignore_errors=True)
+            raise
+
+
+def _write_parts(partial: Path, name: str, builder: SourceBuilder, splits: Any, options: dict[str, Any]) -> None:
     from datasets import concatenate_datasets
 
-    partial = out.with_name(f".{out.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     (partial / "data").mkdir(parents=True)
     files = {split: f"data/{split}.parquet" for split in splits}
@@ -182,9 +192,6 @@ def _write(out: Path, name: str, builder: SourceBuilder, splits: Any, options: d
         origins=_origins(name, builder),
     )
     (partial / "README.md").write_text(card, "utf-8")
-    if out.exists():
-        shutil.rmtree(out)
-    partial.replace(out)
 
 
 def _origins(name: str, builder: SourceBuilder) -> Mapping[tuple[str, str], int] | None:

@@ -39,7 +39,8 @@ def card(
 
     With `check` nothing is written: `changed` of the report says what does not fit the rows; for a folder that
     `build` made the report lists every problem of its card. `croissant` adds a validated croissant.json; `agreement`
-    is the file of a report of `agree`. Every wait for the Hub is logged, `max_wait` bounds all of them, in seconds. Raises what `hf_kokoro.cards.write_card` raises.
+    is the file of a report of `agree`. Every wait for the Hub is logged, `max_wait` bounds all of
+    them, in seconds. Raises what `hf_kokoro.cards.write_card` raises.
     """
     place = read_place(target) if isinstance(target, str | PathLike) else None
     if check and isinstance(place, Path) and _is_built(place):

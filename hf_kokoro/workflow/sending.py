@@ -49,8 +49,8 @@ def send_spooled(
     """Append the entries of a spool (those named by `ids`, else all), oldest first, and drop what arrived.
 
     A repo that must be made is made private. The options are those of `append_rows`; `done` is called after each entry.
-    Entries that can't be sent wait on, and the report's `failure` says why. Raises UsageError for an unknown kind or id,
-    SourceError for a folder that can't be read or written.
+    Entries that can't be sent wait on, and the report's `failure` says why. Raises UsageError for an unknown kind or
+    id, SourceError for a folder that can't be read or written.
     """
     from .. import hub
 

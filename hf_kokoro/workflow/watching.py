@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..miti.contract import DATA_PATH

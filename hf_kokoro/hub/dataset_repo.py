@@ -92,7 +92,8 @@ class DatasetRepo:
 
         def look() -> bool | None:
             try:
-                return self._api.dataset_info(self.repo_id, expand=["private"]).private
+                # a Hub that doesn't say is taken for one that says public
+                return bool(self._api.dataset_info(self.repo_id, expand=["private"]).private)
             except RepositoryNotFoundError as error:
                 if isinstance(error, GatedRepoError) or error.response.status_code == 401:
                     raise

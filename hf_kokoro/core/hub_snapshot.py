@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, TypeVar
 
 from huggingface_hub import HfApi, hf_hub_download
 from huggingface_hub.utils._paths import filter_repo_objects
@@ -15,10 +15,11 @@ from huggingface_hub.utils.tqdm import tqdm as progress_bar
 
 from .hubclient import OwnClient, Traffic
 from .patience import Patience, patiently
-from .told import asked
+from .told import asked, told_apart
 
 PATIENCE = Patience(faults=5, seconds=300.0, longest_wait=10.0)
 """Somebody waits for a source, and may have a copy of it: less patience than for rows that are to be sent."""
+_T = TypeVar("_T")
 _WORKERS = 8
 
 
@@ -27,6 +28,27 @@ class _NoBar(progress_bar):
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **{**named, "disable": True})  # type: ignore[no-untyped-call]
+
+
+def hub_call(doing: str, call: Callable[[], _T], token: str | bool | None = None) -> _T:
+    """Run something that reads from the Hub through our client, again after what may pass.
+
+    Raises TargetError for what the Hub or the connection did, and what `call` raises of its own.
+    """
+    own = OwnClient(Traffic(), token=token)
+
+    def once() -> _T:
+        try:
+            with own.used():
+                return call()
+        except ValueError:
+            raise  # not of the Hub: a reader's
+        except Exception as error:
+            if (known := told_apart(error, doing)) is None:
+                raise
+            raise known from None
+
+    return patiently(once, PATIENCE)
 
 
 @dataclass(frozen=True)

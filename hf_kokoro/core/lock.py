@@ -15,7 +15,8 @@ from pathlib import Path
 
 from filelock import BaseFileLock, FileLock, SoftFileLock, Timeout
 
-_NO_FLOCK = frozenset({errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS})
+NO_FLOCK = frozenset({errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS})
+"""What a file system without flock answers."""
 QUIET_SECONDS = 2.0
 """A wait for a lock that takes longer is said."""
 
@@ -65,7 +66,7 @@ class ProcessLock:
         try:
             self._lock = _acquired(FileLock(self._file, timeout=seconds, fallback_to_soft=False))
         except (OSError, NotImplementedError) as error:
-            if isinstance(error, OSError) and error.errno not in _NO_FLOCK:
+            if isinstance(error, OSError) and error.errno not in NO_FLOCK:
                 raise
             self._lock = _acquired(SoftFileLock(self._marker, timeout=seconds))
         return self._lock is not None
@@ -96,5 +97,5 @@ def lock_descriptor(descriptor: int) -> bool | None:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
-        return None if error.errno in _NO_FLOCK else False
+        return None if error.errno in NO_FLOCK else False
     return True

@@ -71,5 +71,5 @@ def test_a_segment_that_no_pattern_would_take_in_is_refused() -> None:
     last = SERIES.name(999_999)
     assert last in SERIES
     assert any(fnmatch(last, pattern) for pattern in SERIES.patterns)
-    with pytest.raises(UsageError, match="999999 segments.*nothing was written; begin another file"):
+    with pytest.raises(UsageError, match=r"999999 segments.*nothing was written; begin another file"):
         split_lines(SERIES, last, 10, [b"{}\n"], 10)

@@ -75,12 +75,12 @@ def test_a_deleted_repo_is_never_made_again(hub: HubDouble, hub_target: Make) ->
 
 
 def test_a_repo_that_is_deleted_between_two_tries_is_not_made_again(hub: HubDouble, hub_target: Make) -> None:
-    hub.faults.script("POST", "/commit/", Sneak(lambda: hub.store.repos.clear()))
+    hub.faults.script("POST", "/commit/", Sneak(hub.store.repos.clear))
     with pytest.raises(AccessError):
         append_rows(hub_target(), rows(1))
     hub.repo()
     hub.faults.script("POST", "/preupload/", Status(503))
-    hub.faults.script("GET", "/revision/", Sneak(lambda: None), Sneak(lambda: hub.store.repos.clear()))
+    hub.faults.script("GET", "/revision/", Sneak(lambda: None), Sneak(hub.store.repos.clear))
     with pytest.raises(AccessError, match=r"was there and is gone.*not made again"):
         append_rows(hub_target("other"), rows(1))
     assert hub.store.repos == {}

@@ -100,7 +100,7 @@ def test_max_wait_bounds_how_long_an_answer_is_waited_for() -> None:
 
 @pytest.mark.parametrize("seconds", [-1.0, float("nan")])
 def test_a_wait_of_less_than_nothing_is_refused(tmp_path: Path, seconds: float) -> None:
-    with pytest.raises(UsageError, match="max_wait.*allowed: seconds, 0 or more"):
+    with pytest.raises(UsageError, match=r"max_wait.*allowed: seconds, 0 or more"):
         append_rows(tmp_path / "pairs", rows(1), max_wait=seconds)
 
 

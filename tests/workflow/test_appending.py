@@ -121,7 +121,7 @@ def test_what_are_no_rows_is_named_with_what_may_be(tmp_path: Path, rows: Any) -
 
 
 def test_a_dataset_dict_is_named_with_the_split_to_give(tmp_path: Path) -> None:
-    split = datasets.Dataset.from_list([make_row(0, 0)])
+    split = datasets.Dataset.from_list([make_row(0)])
     given = datasets.DatasetDict({"train": split, "test": split})
     with pytest.raises(
         UsageError, match=r"got a DatasetDict of the splits train, test \(give one of them: rows\['train'\]"
@@ -134,7 +134,7 @@ def test_the_card_hook_takes_what_belongs_to_the_hub_alone(tmp_path: Path) -> No
     with HubDouble(tmp_path / "hub") as hub:
         hub.repo("user/pairs")
         target = HubTarget("user/pairs", token="hf_writes", endpoint=hub.endpoint, cache_dir=tmp_path / "mirrors")
-        assert workflow.append_rows(target, [make_row(0, 0)], card=True).added == 1
+        assert workflow.append_rows(target, [make_row(0)], card=True).added == 1
         assert b"user/pairs" in hub.repo("user/pairs").read("README.md")
     with pytest.raises(UsageError, match="two of branch"):
-        workflow.append_rows("user/pairs@one", [make_row(0, 0)], branch="two", token="hf_x", card=True)
+        workflow.append_rows("user/pairs@one", [make_row(0)], branch="two", token="hf_x", card=True)

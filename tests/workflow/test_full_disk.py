@@ -179,8 +179,8 @@ def test_a_file_system_without_flock_is_appended_to_by_one_process_at_a_time(tmp
 
 @pytest.mark.usefixtures("no_flock")
 def test_a_journal_without_flock_has_one_writer_at_a_time(tmp_path: Path) -> None:
-    with Journal(tmp_path / "v.jsonl"):
-        with pytest.raises(JournalError, match=r"in use by another process; process \d+ on host .* \(this machine\)"):
-            Journal(tmp_path / "v.jsonl")
+    held = r"in use by another process; process \d+ on host .* \(this machine\)"
+    with Journal(tmp_path / "v.jsonl"), pytest.raises(JournalError, match=held):
+        Journal(tmp_path / "v.jsonl")
     with Journal(tmp_path / "v.jsonl"):
         pass

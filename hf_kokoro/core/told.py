@@ -74,17 +74,18 @@ def _by_status(response: httpx2.Response, doing: str) -> TargetError:
     status, words = response.status_code, _words(response)
     request = response.headers.get("x-request-id", "")
     told = f"{doing}: HTTP {status}" + (f" (request {request})" if request else "") + (f": {words}" if words else "")
+    then = "; " if words else ": "
     if status in (409, 412):
-        return CommitRace(f"{told}: somebody else committed first")
+        return CommitRace(f"{told}{then}somebody else committed first")
     if status == 429:
-        return RateLimited(f"{told}: too many requests", _wait_by(response.headers))
+        return RateLimited(f"{told}{then}too many requests", _wait_by(response.headers))
     if status in (401, 403, 404):
-        return AccessError("; ".join([told, *_advice(response, words)]))
+        return AccessError(then.join([told, *_advice(response, words)]))
     if status == 408 or status >= 500:
         return OutcomeUnknown(told)
     if status == 413:
-        return TargetError(f"{told}: too large for one commit; grow in segments (--segment-bytes 8000000)")
-    return TargetError(f"{told}; refused, nothing was written")
+        return TargetError(f"{told}{then}too large for one commit; grow in segments (--segment-bytes 8000000)")
+    return TargetError(f"{told}{then}refused, nothing was written")
 
 
 def _words(response: httpx2.Response) -> str:

@@ -59,9 +59,11 @@ def _snapshot(repo_id: str, patterns: Sequence[str], revision: str | None, token
             snapshot = Snapshot.of(repo_id, revision, token)
             folder = snapshot.download(patterns)
     except TargetError as error:
-        what = "the Hub can't be reached: " if isinstance(error, GaveUp) else ""
-        check = "" if what else "check the id, the revision and that your token may read it, or "
-        raise SourceError(f"{repo_id}: {what}{error}; {check}give a local folder or archive") from error
+        if isinstance(error, GaveUp):
+            said = f"{repo_id}: the Hub can't be reached: {error}; give"
+        else:
+            said = f"{error}; check the id, the revision and that your token may read it, or give"
+        raise SourceError(f"{said} a local folder or archive") from error
     if folder is None:
         held = snapshot.files
         shown = ", ".join(held[:5]) + (f" and {len(held) - 5} more" if len(held) > 5 else "")

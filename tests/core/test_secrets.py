@@ -37,7 +37,7 @@ def test_a_token_is_known_anywhere_in_a_text() -> None:
         (f"{TOKEN}\r\n", "ends with a line end"),
         (f"{TOKEN} ", "ends with white space"),
         (f"\t{TOKEN}", "begins with white space"),
-        ("hf_schlüssel", "has a character at place 7 of 12 that is not printable ASCII"),
+        ("hf_schlüssel", "has a character at place 8 of 12 that is not printable ASCII"),
         ("two words", "has a character at place 4 of 9"),
     ],
 )

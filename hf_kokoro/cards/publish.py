@@ -222,13 +222,17 @@ class _Sent:
 
 def _send_files(source: Path, wanted: Sequence[str], place: Target, options: PublishOptions) -> _Sent:
     """One commit of what differs, tried until it stands."""
-    files, ours = {path: source / path for path in (CARD_PATH, *wanted)}, Ours(wanted)
+    files, series = {path: source / path for path in (CARD_PATH, *wanted)}, Series(DATA_PATH)
     # what an earlier try may have sent though no reply said so
     tried: dict[str, _Sent] = {}
 
     def once(tries: Tries) -> _Sent:
+        with place.exclusive(readonly=True):
+            there = place.snapshot(series, readonly=True)
+            # a former build's files are no foreign data
+            ours = Ours(wanted, also=stale_files(place.listing(there), there.card, wanted))
         with place.exclusive(ours, readonly=options.dry_run):
-            base = place.snapshot(Series(DATA_PATH), ours, readonly=options.dry_run)
+            base = place.snapshot(series, ours, readonly=options.dry_run)
             tries.head = base.revision
             same = place.same(base, files)
             stale = stale_files(place.listing(base), base.card, wanted)

@@ -133,12 +133,13 @@ def _end_watch(grown: GrowReport, as_json: bool) -> None:
         print_json(grown.as_dict())
     elif grown.target is None and grown.failure is None and not grown.interrupted:
         print(grown.summary)
+    if grown.interrupted:
+        go_on = "; the same command goes on from the journal" if grown.failure is None else ""
+        print_error(f"interrupted; {grown.summary}{go_on}")
+        raise typer.Exit(INTERRUPTED)
     if grown.failure is not None:
         print_error(grown.summary)
-        raise typer.Exit(INTERRUPTED if grown.interrupted else 1)
-    if grown.interrupted:
-        print_error(f"interrupted; {grown.summary}; the same command goes on from the journal")
-        raise typer.Exit(INTERRUPTED)
+        raise typer.Exit(1)
 
 
 def _print_now(report: AppendReport) -> None:

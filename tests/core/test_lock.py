@@ -63,7 +63,7 @@ def test_another_hosts_lock_is_named_with_how_to_remove_it(tmp_path: Path, monke
 
 def test_a_lock_that_cannot_be_written_is_no_lock_that_others_have(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(OSError, match="File exists|Not a directory"):
+    with pytest.raises(OSError, match=r"File exists|Not a directory"):
         ProcessLock(tmp_path / "file" / "lock").acquire()
 
 

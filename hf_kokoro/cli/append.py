@@ -116,7 +116,8 @@ def append(
             "append: give a file of rows, or --watch JOURNAL (which --once, --source, --judge-model, "
             "--source-dataset and --license are for)"
         )
-    with interruptible("the same command again sends what is missing and passes over what is there"):
+    again = "the same command again sends what is missing and passes over what is there"
+    with interruptible("a dry run changes nothing" if dry_run else again):
         report = append_rows(
             to, rows, path, skip_invalid=skip_invalid, rejects=rejects, dry_run=dry_run, pr=pr, **options
         )

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 
-from ..core.patience import Patience, Tries, persistently
+from ..core.patience import Patience, Tries, patiently, persistently
 from ..core.reports import Report
 from ..core.series import Series
 from ..miti.contract import DATA_PATH
@@ -156,7 +156,7 @@ class _Outcome:
 
 
 _IN_DOUBT = (OutcomeUnknown, RateLimited, VerifyError, KeyboardInterrupt)
-_SAFE = "the rows are safe: they are kept where they came from, and the next try looks first which have arrived"
+_SAFE = "the rows are safe: the next try looks first which have arrived, and sends the others"
 
 
 @dataclass
@@ -196,6 +196,9 @@ class _Run:
 
     def preview(self, rows: Sequence[NewRow]) -> _Outcome:
         """What `append` would do now, without doing it."""
+        return patiently(lambda: self._preview(rows), self.patience)
+
+    def _preview(self, rows: Sequence[NewRow]) -> _Outcome:
         with self.target.exclusive(self.ours, readonly=True):
             base = self.target.snapshot(self.series, self.ours, readonly=True)
             plan = self._plan(base, rows, readonly=True)

@@ -129,7 +129,7 @@ def appender(
     check_kinds(options.get("allow", ()))
     place = resolve_target(to, HubOptions(branch, token, private=private, max_wait=max_wait))
     try:
-        append_rows(place, [], path, dry_run=True)
+        append_rows(place, [], path, dry_run=True, patience=Patience(faults=2, seconds=10.0, longest_wait=1.0))
     except ForeignData:
         raise
     except TargetError:

@@ -47,7 +47,7 @@ def test_each_wait_says_what_for_which_try_how_long_and_that_the_rows_are_safe(
     for number, (line, wait) in enumerate(zip(lines, waits, strict=True), 1):
         assert line.startswith("hf://datasets/user/pairs: committing: ")
         assert f"try {number} failed, the next one is in {wait:.1f} s" in line
-        assert "the rows are safe: they are kept where they came from" in line
+        assert "the rows are safe: the next try looks first which have arrived" in line
     assert numbers(hub.repo().read(DATA)) == [1]
 
 
@@ -167,3 +167,9 @@ def test_ctrl_c_of_card_and_spool_send_says_what_was_kept(hub: HubDouble, hub_ta
     assert "the same command again sends" in err
     assert "Traceback" not in err
     assert len(list((tmp_path / "waiting").glob("*.jsonl"))) == 1
+
+
+def test_a_dry_run_waits_as_an_append_does(hub: HubDouble, hub_target: Make, waits: list[float]) -> None:
+    hub.faults.script("GET", "/revision/", Status(503), Drop(applied=False))
+    assert append_rows(hub_target(), rows(1), dry_run=True).added == 1
+    assert len(waits) == 2

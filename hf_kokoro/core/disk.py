@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 from ..errors import KokoroError
 
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
 _STEPS = {
     errno.ENOSPC: "free some space",
     errno.EDQUOT: "free some of your quota",
@@ -36,4 +37,5 @@ def disk_errors(place: str | os.PathLike[str], after: str, error: type[KokoroErr
         if isinstance(found, KokoroError):
             raise
         name = found.filename if isinstance(found.filename, str) and found.filename else os.fspath(place)
-        raise error(f"{name}: can't be read or written ({reason(found)}); {after}") from found
+        what = "written" if found.errno in _FULL else "read or written"
+        raise error(f"{name}: can't be {what} ({reason(found)}); {after}") from found

@@ -116,3 +116,12 @@ def test_a_hub_that_cannot_be_reached_is_one_clear_error(tmp_path: Path) -> None
     assert "SourceError: user/pairs: " in done.stdout
     assert "the Hub can't be reached" in done.stdout
     assert "Traceback" not in done.stderr
+
+
+def test_a_cache_that_cannot_be_written_is_named_with_the_way_out(hub: HubDouble, api: HfApi, tmp_path: Path) -> None:
+    api.upload_file(path_or_fileobj=ROWS, path_in_repo="data/pilot.jsonl", repo_id="user/pairs", repo_type="dataset")
+    (tmp_path / "file").write_text("")
+    (error,) = load(hub, tmp_path / "file" / "home", ("miti_st_dpo", "rows", {"source": "user/pairs"}))
+    assert str(error).startswith("SourceError: ")
+    assert "Not a directory" in str(error)
+    assert "HF_HOME names another place for it" in str(error)

@@ -27,7 +27,7 @@ from .croissant import CROISSANT_PATH, check_croissant, render_croissant
 from .derived import PAIRS_PATH, UNPAIRED_PATH, derive
 from .facts import MitiFacts
 from .figures import miti_st_figures
-from .front_matter import CardError
+from .front_matter import CardError, card_text
 from .miti_card import DATA_FILES, LOCAL_NAME, growth_date, miti_configs, render_miti_card
 
 DATASET = "miti_st_dpo"
@@ -116,7 +116,7 @@ def render_files(
     drawn = miti_st_figures(facts) if options.figures else {}
     card = render_miti_card(
         facts,
-        _text(existing),
+        None if existing is None else card_text(existing),
         repo=options.repo,
         data_files=options.data_files,
         # a repo's revision is part of the cache key already; only a folder needs the stamp
@@ -161,15 +161,6 @@ def _write(place: Target, series: Series, options: CardOptions, *, check: bool) 
             revision = place.commit(base, puts, "Update the dataset card").revision
         sizes = {path: c.stat().st_size if isinstance(c, Path) else len(c) for path, c in files.items()}
     return CardReport(place.name, rows, revision, sizes, changed, check)
-
-
-def _text(card: bytes | None) -> str | None:
-    if card is None:
-        return None
-    try:
-        return card.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise CardError(f"{CARD_PATH} byte {error.start}: not UTF-8; save it as UTF-8") from None
 
 
 def _changed(place: Target, base: Snapshot, files: Mapping[str, bytes | Path]) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..cards import build_statistics, origins_of, paper_tables, render_build_card
+from ..cards.front_matter import card_text
 from ..core.reports import Report
 from ..corpora import BUILDERS, exports, load_dataset
 from ..corpora.base import BuildFailed
@@ -179,12 +180,19 @@ def _write(out: Path, name: str, builder: SourceBuilder, splits: Any, options: d
         description=builder.config.description,
         options=options,
         statistics=statistics,
+        existing=_existing_card(out),
         origins=_origins(name, builder),
     )
-    (partial / "README.md").write_text(card, "utf-8")
+    (partial / "README.md").write_bytes(card.encode())
     if out.exists():
         shutil.rmtree(out)
     partial.replace(out)
+
+
+def _existing_card(out: Path) -> str | None:
+    """What stands in the card of the build that is replaced: hand-written parts of it stay."""
+    file = out / "README.md"
+    return card_text(file.read_bytes()) if file.is_file() else None
 
 
 def _origins(name: str, builder: SourceBuilder) -> Mapping[tuple[str, str], int] | None:

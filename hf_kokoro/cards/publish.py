@@ -19,7 +19,7 @@ from ..hub.card import matches
 from ..hub.resolve import HubOptions
 from ..hub.target import CARD_PATH, Ours, Put, Target
 from ..miti.contract import DATA_PATH
-from ..policy import Gate
+from ..policy import Gate, Policy, read_policy
 from ..policy.gate import check_kinds
 from ..policy.licences import LicenceError, check_may_publish
 from .check import card_problems, raise_problems
@@ -37,22 +37,25 @@ class PublishOptions:
 
     `public`: a repo that does not exist yet is made public (else private). `holds_licence`: the caller holds a
     licence for sources that do not allow publishing. `allow`: kinds of private data that may stay. `redact`:
-    replace findings by `[kind]`. `dry_run`: check everything, send nothing.
+    replace findings by `[kind]`. `policy`: a file that decides what these two leave open. `dry_run`: check everything,
+    send nothing.
     """
 
     public: bool = False
     private: bool = False
     holds_licence: bool = False
     allow: Sequence[str] = ()
-    redact: bool = False
+    redact: bool | None = None
     figures: bool = True
     dry_run: bool = False
+    policy: str | os.PathLike[str] | Policy | None = None
 
     def check(self) -> None:
         """Raise UsageError for contradictions and unknown kinds."""
         if self.public and self.private:
             raise UsageError("publish: --public and --private contradict each other; give one (default: private)")
         check_kinds(self.allow)
+        read_policy(self.policy)
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,7 @@ class PublishReport(Report):
     allowed_findings: tuple[str, ...] = ()
     redacted: int = 0
     dry_run: bool = False
+    decided: tuple[str, ...] = ()
 
 
 def publish(
@@ -132,6 +136,7 @@ def _publish_rows(
         rows,
         allow=options.allow,
         redact=options.redact,
+        policy=options.policy,
         strict=True,
         extra_operations=extra_files,
         dry_run=options.dry_run,
@@ -153,6 +158,7 @@ def _publish_rows(
         allowed_findings=tuple(line.partition(" (")[0] for line in done.findings),
         redacted=done.redacted,
         dry_run=options.dry_run,
+        decided=tuple(done.decided),
     )
 
 
@@ -176,7 +182,7 @@ def _publish_files(source: Path, place: Target, options: PublishOptions) -> Publ
         _refuse_public_repo(place)
     data, _ = split_card((source / CARD_PATH).read_text("utf-8-sig"))
     wanted = _wanted_files(source, data)
-    gate = Gate(options.allow)
+    gate = Gate(options.allow, policy=read_policy(options.policy))
     for path in wanted:
         for record in _read_rows(source / path):
             gate.record(path, record)
@@ -197,6 +203,7 @@ def _publish_files(source: Path, place: Target, options: PublishOptions) -> Publ
         left_here=tuple(path for path in folder_files(source) if path not in (CARD_PATH, *wanted)),
         allowed_findings=tuple(gate.staying.lines(shown=0)),
         dry_run=options.dry_run,
+        decided=gate.decided,
     )
 
 

@@ -12,7 +12,7 @@ UNFOLDED = 100_000
 MERGE = "tag:yaml.org,2002:merge"
 
 
-def load_mapping(text: str) -> tuple[dict[Any, Any], yaml.MappingNode | None]:
+def load_mapping(text: str) -> tuple[dict[Any, Any], Any]:
     """Keys and values of a YAML text and the nodes behind them; nothing at all is no key.
 
     Booleans, numbers and dates are those of YAML 1.1, as `datasets` and `huggingface_hub` read them. Raises
@@ -68,7 +68,7 @@ def _copied(node: yaml.Node) -> yaml.Node:
         return yaml.MappingNode(node.tag, pairs, flow_style=node.flow_style)
     if isinstance(node, yaml.SequenceNode):
         return yaml.SequenceNode(node.tag, [_copied(item) for item in node.value], flow_style=node.flow_style)
-    return yaml.ScalarNode(node.tag, node.value, style=node.style)
+    return yaml.ScalarNode(node.tag, node.value, style=getattr(node, "style", None))
 
 
 _PlainDumper.add_multi_representer(yaml.Node, lambda dumper, node: _copied(node))
@@ -83,8 +83,9 @@ class _StrictLoader(yaml.SafeLoader):
         self._unfolded = 0
 
     def compose_node(self, parent: Any, index: Any) -> yaml.Node | None:
-        aliased, mark = self.check_event(yaml.events.AliasEvent), self.peek_event().start_mark
-        node: yaml.Node = super().compose_node(parent, index)
+        aliased, mark = self.check_event(yaml.events.AliasEvent), self.get_mark()
+        node = super().compose_node(parent, index)
+        assert node is not None
         if not aliased:
             inner = [child for item in _children(node) for child in item]
             self._sizes[id(node)] = 1 + sum(self._sizes[id(child)] for child in inner)

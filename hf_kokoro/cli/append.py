@@ -10,7 +10,7 @@ import typer
 
 from ..errors import UsageError
 from .console import print_error, print_findings, print_json
-from .gate_options import LICENSE_HELP, SOURCE_DATASET_HELP, Allow, Redact
+from .gate_options import LICENSE_HELP, SOURCE_DATASET_HELP, Allow, PolicyFile, Redact
 
 if TYPE_CHECKING:
     from ..hub import AppendReport
@@ -37,7 +37,8 @@ def append(
     pr: Annotated[bool, typer.Option("--pr", help="Open a pull request instead of committing.")] = False,
     public: Annotated[bool, typer.Option("--public", help="A repo that is made now is public, not private.")] = False,
     allow: Allow = None,
-    redact: Redact = False,
+    redact: Redact = None,
+    policy: PolicyFile = None,
     spool: Annotated[
         Path | None,
         typer.Option(help="Folder to keep rows in that the Hub could not take now, for `spool send` (default: none)."),
@@ -68,7 +69,7 @@ def append(
 
     On the Hub a branch that others write to as well is no problem. When an append fails it says which rows are not
     there; the same command again sends them. Texts that may point to people stop it before anything is sent:
-    --allow KIND, or --redact. For a folder they are only noted.
+    --allow KIND, --redact, or decisions in a --policy file. For a folder they are only noted.
 
     With --watch rows are made from a journal instead, best against worst as `pair` makes them, while another
     process judges: after every so many verdicts, after a minute (12 looks) without one, and on Ctrl-C, which ends it.
@@ -86,6 +87,7 @@ def append(
         "spool": spool,
         "allow": tuple(allow or ()),
         "redact": redact,
+        "policy": policy,
     }
     if watch is not None:
         if rows is not None or skip_invalid or dry_run or pr:
@@ -117,7 +119,7 @@ def append(
         print_json(report.as_dict())
     else:
         print_report(report)
-    print_findings(report.findings, allow or ())
+    print_findings(report.findings, report.allowed)
 
 
 def _end_watch(grown: GrowReport, as_json: bool) -> None:
@@ -155,6 +157,8 @@ def print_report(report: AppendReport) -> None:
         print(f"nothing {'to write' if report.dry_run else 'written'}: no new rows for {report.target}{already}")
     if report.redacted:
         print(f"  {report.redacted} findings replaced")
+    for line in report.decided:
+        print(f"  {line}")
     if report.pr_url:
         print(f"pull request: {report.pr_url}")
     revision = f", revision {report.revision[:12]}" if report.revision else ""

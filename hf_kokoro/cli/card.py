@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from .console import print_json
+from .gate_options import PolicyFile
 
 
 def card(
@@ -24,6 +25,7 @@ def card(
     agreement: Annotated[
         Path | None, typer.Option(help="Report of `hf-kokoro agree --json` to show in the card.")
     ] = None,
+    policy: PolicyFile = None,
     json_: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Render README.md, the derived configs and the figures of a dataset from its rows.
@@ -37,7 +39,7 @@ def card(
     from ..workflow import card as run
     from ..workflow.describing import BuiltCardReport
 
-    report = run(target, figures=figures, check=check, croissant=croissant, agreement=agreement)
+    report = run(target, figures=figures, check=check, croissant=croissant, agreement=agreement, policy=policy)
     if json_:
         print_json(report.as_dict())
     elif isinstance(report, BuiltCardReport):

@@ -9,7 +9,7 @@ import typer
 
 from ..errors import KokoroError
 from .console import print_json, print_table
-from .gate_options import LICENSE_HELP, SOURCE_DATASET_HELP, Allow, Redact
+from .gate_options import LICENSE_HELP, SOURCE_DATASET_HELP, Allow, PolicyFile, Redact
 
 if TYPE_CHECKING:
     from ..workflow.judging import JudgeRun
@@ -47,7 +47,8 @@ def judge(
     ] = None,
     every: Annotated[int, typer.Option(min=1, help="--append-to: append after so many new verdicts.")] = 50,
     allow: Allow = None,
-    redact: Redact = False,
+    redact: Redact = None,
+    policy: PolicyFile = None,
     source_dataset: Annotated[str | None, typer.Option(help=f"--append-to: {SOURCE_DATASET_HELP}")] = None,
     license_: Annotated[str | None, typer.Option("--license", help=f"--append-to: {LICENSE_HELP}")] = None,
     json_: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
@@ -88,6 +89,7 @@ def judge(
         every=every,
         allow=allow or (),
         redact=redact,
+        policy=policy,
         source_dataset=source_dataset,
         license_name=license_,
     )
@@ -119,6 +121,8 @@ def _print(found: JudgeRun, min_answers: int) -> None:
         print(f"journal: a torn last line ({found.healed_bytes} bytes) is removed and judged again")
     if found.verdicts_not_used:
         print(say_not_used(found.verdicts_not_used))
+    for line in found.decided:
+        print(f"  {line}")
     for report in found.judges:
         if report.asked < report.given:
             print(f"{report.given - report.asked} answers stand there again under another id: judged once")
@@ -130,6 +134,8 @@ def _print(found: JudgeRun, min_answers: int) -> None:
             print(f"  {line}")
     if found.append:
         print(found.append.summary)
+        for line in found.append.decided:
+            print(f"  {line}")
         if found.advice:
             print(found.advice)
         return

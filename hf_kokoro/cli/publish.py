@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from .console import print_json
-from .gate_options import Allow, Redact
+from .gate_options import Allow, PolicyFile, Redact
 
 
 def publish(
@@ -24,7 +24,8 @@ def publish(
         ),
     ] = False,
     allow: Allow = None,
-    redact: Redact = False,
+    redact: Redact = None,
+    policy: PolicyFile = None,
     figures: Annotated[bool, typer.Option(help="Draw the figures too (needs the extra 'plots').")] = True,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything and send nothing.")] = False,
     json_: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
@@ -45,6 +46,7 @@ def publish(
         holds_licence=i_hold_the_licence,
         allow=allow or (),
         redact=redact,
+        policy=policy,
         figures=figures,
         dry_run=dry_run,
     )
@@ -63,6 +65,8 @@ def publish(
         print(f"  {report.redacted} findings replaced")
     for line in report.allowed_findings:
         print(f"  allowed: {line}")
+    for line in report.decided:
+        print(f"  {line}")
     for path in report.left_here:
         print(f"  not sent: {path}")
     if report.revision:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from .console import print_error, print_findings, print_json, print_table
-from .gate_options import Allow, Redact
+from .gate_options import Allow, PolicyFile, Redact
 
 app = typer.Typer(
     help="Rows that an append with --spool could not send: look at them, send them, or drop them. "
@@ -63,7 +63,8 @@ def send(
     folders: Annotated[list[Path], typer.Argument(help="Folders of spools.")],
     ids: Annotated[list[str] | None, typer.Option("--entry", help="Only this entry of one folder; repeatable.")] = None,
     allow: Allow = None,
-    redact: Redact = False,
+    redact: Redact = None,
+    policy: PolicyFile = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be added and change nothing.")] = False,
     segment_bytes: Annotated[int | None, typer.Option(min=1, help="As for `append`.")] = None,
     card: Annotated[
@@ -91,7 +92,7 @@ def send(
     def print_now(report: AppendReport) -> None:
         if not json_:
             print_report(report)
-        print_findings(report.findings, allow or ())
+        print_findings(report.findings, report.allowed)
 
     sent: list[AppendReport] = []
     failed = False
@@ -102,6 +103,7 @@ def send(
                 ids=ids or (),
                 allow=tuple(allow or ()),
                 redact=redact,
+                policy=policy,
                 dry_run=dry_run,
                 segment_bytes=segment_bytes,
                 extra_operations=partial(card_hook, wanted=card),

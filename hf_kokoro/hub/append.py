@@ -16,7 +16,7 @@ from pathlib import Path
 from ..core.reports import Report
 from ..core.series import Series
 from ..miti.contract import DATA_PATH
-from ..policy import Gate
+from ..policy import Gate, Policy, read_policy
 from .errors import AppendFailed, OutcomeUnknown, RateLimited, TargetError, VerifyError
 from .patience import Patience, Tries
 from .plan import Plan, describe_changes, plan_append
@@ -53,6 +53,8 @@ class AppendReport(Report):
     findings: Sequence[str] = ()
     redacted: int = 0
     preview: Sequence[str] = ()
+    allowed: Sequence[str] = ()
+    decided: Sequence[str] = ()
 
 
 def append_rows(
@@ -61,7 +63,8 @@ def append_rows(
     path: str = DATA_PATH,
     *,
     allow: Iterable[str] = (),
-    redact: bool = False,
+    redact: bool | None = None,
+    policy: str | PathLike[str] | Policy | None = None,
     strict: bool = False,
     skip_invalid: bool = False,
     rejects: str | PathLike[str] = "rejects.jsonl",
@@ -86,7 +89,8 @@ def append_rows(
 
     Nothing leaves for the Hub whose texts may point to people: `allow` names kinds (email, phone, url, digits,
     name) that may stay, `redact` replaces the others by `[kind]`. In a folder findings are only reported, unless
-    `strict`.
+    `strict`. `policy` (a file, see `hf_kokoro.policy.policy_file`) decides what these two leave open, single rows, and
+    how long may be waited.
 
     On the Hub: `branch`, `pr`, `private` (for a repo that doesn't exist yet) and `token`. A failed append says how
     many rows are not there, or that it isn't known; the same call again sends what is missing. With a folder
@@ -99,14 +103,18 @@ def append_rows(
     """
     place = resolve_target(target, HubOptions(branch, token, pr, private))
     series = Series(path)
-    gate = Gate(allow, redact=redact, stops=place.remote or strict)
+    rules = read_policy(policy)
+    gate = Gate(allow, redact=redact, policy=rules, stops=place.remote or strict)
     batch = read_batch(rows, gate)
     if not skip_invalid:
         refuse_if_faulty(batch)
     gate.check()
     rejects_file = write_rejects(batch, Path(rejects)) if batch.rejects and not dry_run else None
     sent, received = place.traffic.sent, place.traffic.received
-    run = _Run(place, series, segment_bytes, message, extra_operations, patience or place.patience)
+    limits = patience or place.patience
+    if rules.max_wait is not None:
+        limits = replace(limits, seconds=min(limits.seconds, rules.max_wait))
+    run = _Run(place, series, segment_bytes, message, extra_operations, limits)
     # a folder is written by this process: there is nothing that may pass
     kept_in = Spool(Path(spool)) if spool is not None and place.remote else None
     outcome = run.preview(batch.rows) if dry_run else run.append(batch.rows, kept_in)
@@ -127,6 +135,8 @@ def append_rows(
         findings=tuple(gate.staying.lines()),
         redacted=gate.redacted,
         preview=outcome.preview,
+        allowed=gate.allowed,
+        decided=gate.decided,
     )
 
 

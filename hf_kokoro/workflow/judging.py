@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 from ..core.reports import Report
 from ..errors import UsageError
 from ..miti.contract import DATA_PATH
+from ..policy import Policy, read_policy
 from . import joining as join
 from .appending import appender
 from .growing import Growing, GrowReport, refuse_unstated
 from .judges import ClaudeSettings, run_judges
 from .progress import Progress
-from .stamps import Stamp, advice, stamp_of
+from .stamps import Stamp, advice, declared_by, stamp_of, told_of
 
 if TYPE_CHECKING:
     from ..corpora.counsel_chat import CounselChat
@@ -46,6 +47,8 @@ class JudgeRun(Report):
     append: GrowReport | None = None
     judges: tuple[JudgeReport, ...] = ()
     limited: bool = False
+    decided: tuple[str, ...] = ()
+    """What a policy file decided of the judging, a line each; what it decided of appending is in `append`."""
     advice: str = ""
     """What rows of this source do not state, and how to state it."""
 
@@ -82,7 +85,7 @@ class JudgeRun(Report):
         found |= {"verdicts_not_used": self.verdicts_not_used, "healed_bytes": self.healed_bytes}
         if self.append is not None:
             found["append"] = self.append.as_dict()
-        return found | {"judges": [report.as_dict() for report in self.judges]}
+        return found | {"decided": self.decided, "judges": [report.as_dict() for report in self.judges]}
 
 
 def judge(
@@ -106,7 +109,8 @@ def judge(
     append_to: str | None = None,
     every: int = 50,
     allow: Sequence[str] = (),
-    redact: bool = False,
+    redact: bool | None = None,
+    policy: str | PathLike[str] | Policy | None = None,
     source_dataset: str | None = None,
     license_name: str | None = None,
     progress: Progress | None = None,
@@ -116,21 +120,27 @@ def judge(
     `judge` is a judge's name (`rule`, `claude`, `claude:MODEL`, `scripted:FILE`), a Judge, or several of them; the
     options from `model` to `prices` are for Claude. Answers that the journal has a verdict on are passed over, so the
     same call goes on where an interrupted one stopped. `append_to` grows a dataset meanwhile; a target that can't be
-    reached doesn't stop the scoring, and is said in the report's `append`. Raises UsageError, SourceError,
+    reached doesn't stop the scoring, and is said in the report's `append`. `policy` is a file that decides what is left
+    open here: the budget, what rows state, which private data may stay. Raises UsageError, SourceError,
     JournalError; ClaimError for rows that could not be published.
     """
     source, book_path = str(source), Path(journal)
     for status in retry:
         if status not in RETRIED:
             raise UsageError(f"--retry {status}: allowed: {', '.join(RETRIED)}")
+    rules = read_policy(policy)
     if (allow or redact) and append_to is None:
         raise UsageError("--allow and --redact are for --append-to: without it nothing leaves but what the judge reads")
-    settings = ClaudeSettings(model, concurrency, batch, poll_seconds, max_usd, prices)
-    judges = settings.judges(judge if isinstance(judge, Sequence) and not isinstance(judge, str) else [judge], repeat)
+    asked = judge if isinstance(judge, Sequence) and not isinstance(judge, str) else [judge]
+    # a policy is for all kinds of runs: its budget is no mistake where nothing costs anything
+    priced = any(isinstance(spec, str) and spec.partition(":")[0] == "claude" for spec in asked)
+    budget = rules.or_given("max_usd", max_usd) if priced else max_usd
+    settings = ClaudeSettings(model, concurrency, batch, poll_seconds, budget, prices)
+    judges = settings.judges(asked, repeat)
     chat = join.load_source(source)
     if not append_to and (source_dataset is not None or license_name is not None):
         raise UsageError("--source-dataset and --license are for --append-to; `pair` has them too")
-    stamp = stamp_of(chat, source_dataset, license_name)
+    stamp = stamp_of(chat, *declared_by(rules, source_dataset, license_name))
     growing = None
     if append_to:
         growing = _growing(
@@ -141,6 +151,8 @@ def judge(
             to=append_to,
             allow=allow,
             redact=redact,
+            policy=rules,
+            decided=told_of(rules, source_dataset, license_name),
             min_answers=min_answers,
             every=every,
         )
@@ -175,6 +187,7 @@ def judge(
             append=growing.report() if growing else None,
             judges=tuple(reports),
             limited=bool(limit),
+            decided=rules.told(*(("max_usd",) if priced and max_usd is None else ())),
             advice=advice(stamp) if growing else "",
         )
 
@@ -187,7 +200,8 @@ def _growing(
     *,
     to: str,
     allow: Sequence[str],
-    redact: bool,
+    redact: bool | None,
+    policy: Policy,
     **options: Any,
 ) -> Growing:
     """Raises UsageError for several judges: a dataset's rows are one judge's."""
@@ -195,8 +209,8 @@ def _growing(
     if len(tags) != 1:
         raise UsageError(f"--append-to: got {len(tags)} judges ({', '.join(tags)}); allowed: one, and another run each")
     refuse_unstated(to, stamp)
-    append = appender(to, DATA_PATH, allow=tuple(allow), redact=redact)
-    return Growing(journal, stamp, chat, append, judge_model=tags[0], allow=allow, **options)
+    append = appender(to, DATA_PATH, allow=tuple(allow), redact=redact, policy=policy)
+    return Growing(journal, stamp, chat, append, judge_model=tags[0], **options)
 
 
 def _estimates(judges: list[Any], items: list[Item], journal: Journal, batch: bool) -> tuple[Estimate, ...]:

@@ -13,9 +13,11 @@ from ..miti.contract import DATA_PATH
 from . import joining as join
 from .appending import appender
 from .growing import Growing, GrowReport
+from .stamps import declared_by, told_of
 
 if TYPE_CHECKING:
     from ..hub import AppendReport
+    from ..policy import Policy
 
 logger = logging.getLogger(__name__)
 
@@ -38,6 +40,7 @@ def grow(
     license_name: str | None = None,
     card: bool | None = None,
     allow: Sequence[str] = (),
+    policy: str | PathLike[str] | Policy | None = None,
     appended: Callable[[AppendReport], None] = lambda report: None,
     **options: Any,
 ) -> GrowReport:
@@ -51,10 +54,12 @@ def grow(
     Raises JournalError, SourceError, UsageError, ForeignData, ClaimError.
     """
     from ..judging.journal import verdicts_behind
+    from ..policy import read_policy
 
+    rules = read_policy(policy)
     book, growing = Path(journal), None
     # what the target is may be wrong now; the journal may take a while
-    append = appender(to, path, card, allow=tuple(allow), **options)
+    append = appender(to, path, card, allow=tuple(allow), policy=rules, **options)
     try:
         if once:
             verdicts_behind(book, 0)
@@ -64,13 +69,13 @@ def grow(
             book,
             join.source_of_journal(book, source)[1],
             to=to,
-            declared=(source_dataset, license_name),
+            declared=declared_by(rules, source_dataset, license_name),
             append=append,
             judge_model=judge_model,
             min_answers=min_answers,
             every=every,
             appended=appended,
-            allow=allow,
+            decided=told_of(rules, source_dataset, license_name),
         )
         if not once:
             _follow(growing, poll_seconds)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from huggingface_hub import DatasetCard
 
 import hf_kokoro as hk

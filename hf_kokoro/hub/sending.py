@@ -45,8 +45,8 @@ def send_spooled(
     Entries that another process is sending are left to it. With a `target` only its entries are sent, through it;
     else each goes where it was to go, and a repo that must be made is made private. `allow`, `redact`, `policy`,
     `dry_run`, `segment_bytes`, `token` and `patience` are those of `append_rows`; `extra_operations` gives them for
-    (target, path). `done` is called after each entry. Raises UsageError for an unknown kind or id, and SendError if entries
-    could not be sent, after all were tried.
+    (target, path). `done` is called after each entry. Raises UsageError for an unknown kind or id, and SendError if
+    entries could not be sent, after all were tried.
     """
     kinds, rules, wanted = check_kinds(allow), read_policy(policy), tuple(ids)
     spool = Spool(Path(folder).expanduser())

@@ -76,9 +76,9 @@ FAULTS = [
     ("[[private_data.rows]]\nid = '0123456789ab'", "private_data.rows 1: no kind; every row has id, kind, decision"),
     ("[[private_data.rows]]\nid = '0123456789a'", "rows 1.id: got text of 11 characters; allowed: 12 to 64 hex digits"),
     ("[[private_data.rows]]\nid = 12", "rows 1.id: got 12; allowed: 12 to 64 hex digits"),
-    ("[[private_data.rows]]\ndecision = 'aprove'", "decision: got aprove; allowed: approve, redact; did you mean 'appr"),
+    ("[[private_data.rows]]\ndecision = 'aprove'", "decision: got aprove; allowed: approve, redact; did you mean 'a"),
     ("[[private_data.rows]]\nkind = 'mail'", "rows 1.kind: got mail; allowed: email, "),
-    ("[declare]\nlicence = 'MIT'", "declare.licence: unknown; allowed: source_dataset, license, written_by; did you me"),
+    ("[declare]\nlicence = 'MIT'", "declare.licence: unknown; allowed: source_dataset, license, written_by; did you"),
     ("[declare]\nsource_dataset = ' '", "declare.source_dataset: got text of 1 characters; allowed: a name"),
     ("[declare]\nwritten_by = 'humans'", "declare.written_by: got humans; allowed: people, model, fictional"),
     ("[limits]\nmax_wait = -1", "limits.max_wait: got -1; allowed: a number, 0 or more"),
@@ -160,9 +160,7 @@ def test_a_row_that_is_to_be_redacted_loses_its_finding_though_others_are_asked_
 
 @pytest.mark.parametrize("more", ["[private_data]\nredact = true\n", "[private_data]\nallow = ['email']\n"])
 @pytest.mark.parametrize(("decision", "stays"), [("approve", True), ("redact", False)])
-def test_a_decision_by_row_wins_over_what_is_said_of_all(
-    tmp_path: Path, more: str, decision: str, stays: bool
-) -> None:
+def test_a_decision_by_row_wins_over_what_is_said_of_all(tmp_path: Path, more: str, decision: str, stays: bool) -> None:
     file = decided(tmp_path, decision, [private(1)], more=more)
     for given in ({}, {"redact": True}, {"redact": False}, {"allow": ["email"]}):
         gate = Gate(**given, policy=read_policy(file))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .front_matter import CardError
+from .markdown import as_code, as_text
 
 NOT_MEASURED = (
     "Not measured for this card. `hf-kokoro agree` compares the journals of two judges, and "
@@ -40,14 +41,17 @@ def kept_agreement(body: str) -> str:
 
 def _table(agreement: Mapping[str, Any]) -> str:
     lines = [
-        f"`{agreement['first']}` against `{agreement['second']}`, {agreement['answers']:,} answers that both scored:",
+        f"{as_code(agreement['first'])} against {as_code(agreement['second'])}, "
+        f"{agreement['answers']:,} answers that both scored:",
         "",
         "| dimension | exact | within 1 | kappa (quadratic) | alpha (ordinal) |",
         "|---|---|---|---|---|",
     ]
     for found in agreement["dimensions"]:
         shares = f"{100 * found['exact']:.0f} % | {100 * found['within_1']:.0f} %"
-        lines.append(f"| {found['dimension']} | {shares} | {_number(found['kappa'])} | {_number(found['alpha'])} |")
+        lines.append(
+            f"| {as_text(found['dimension'])} | {shares} | {_number(found['kappa'])} | {_number(found['alpha'])} |"
+        )
     pairs = agreement["pairs"]
     lines += [
         "",

@@ -15,6 +15,7 @@ from .agreement import kept_agreement
 from .derived import PAIRS_PATH, UNPAIRED_PATH
 from .facts import MitiFacts, mean, median
 from .front_matter import ConfigCard, configs_metadata, size_category, split_card
+from .markdown import as_code, as_text
 from .origins import Wording, wording_of
 from .renewing import renew_card
 from .templates import fill, keep_hand_written, template
@@ -66,13 +67,15 @@ def render_miti_card(
         "questions": f"{len(facts.questions):,}",
         "answers": f"{facts.answers:,}",
         "therapists": f"{len(facts.therapists['answers']):,}",
-        "judges": ", ".join(f"`{judge}` ({count:,} rows)" for judge, count in facts.judges.most_common())
+        "judges": ", ".join(f"{as_code(judge)} ({count:,} rows)" for judge, count in facts.judges.most_common())
         or "nobody yet",
         "repo": repo,
         "desirable_min": str(DESIRABLE_MIN),
         "numbers": _numbers(facts, wording.writer),
         "figures": "\n\n".join(f"![{MITI_FIGURES[path]}]({path})" for path in figures),
-        "topics": ", ".join(f"{topic or '(none)'} ({count:,})" for topic, count in facts.topics.most_common(10)),
+        "topics": ", ".join(
+            f"{as_text(topic) or '(none)'} ({count:,})" for topic, count in facts.topics.most_common(10)
+        ),
         "limits": "\n".join(f"- {limit}" for limit in _limits(facts, wording.writer)),
         "agreement": agreement or kept_agreement(old_body),
         "growth": _growth(facts, old_body, today or datetime.now(UTC).date().isoformat()),

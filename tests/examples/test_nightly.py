@@ -6,8 +6,10 @@ import csv
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import threading
 import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,7 +21,7 @@ from hf_kokoro.policy import read_policy
 
 from ..conftest import ROOT
 from ..hub.double import HubDouble, Status
-from ..judging.anthropic_double import Double, scored
+from ..judging.anthropic_double import Double, Reply, Request, scored
 
 EXAMPLE = ROOT / "examples" / "nightly"
 DATA = "data/pilot.jsonl"
@@ -37,6 +39,10 @@ license = "MIT"
 max_wait = 1
 max_usd = {usd}
 """
+# a shell that starts the tests in the background has its children ignore Ctrl-C
+PROGRAM = (
+    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from hf_kokoro.cli import main; main()"
+)
 Night = Callable[..., subprocess.CompletedProcess[str]]
 BUDGET = 0.2
 """Dollars for some of the 36 answers, at the prices of the table and the tokens of the double."""
@@ -77,12 +83,16 @@ def night(hub: HubDouble, claude: Double, tmp_path: Path) -> Night:
     scripts = tmp_path / "bin"
     scripts.mkdir()
     command = scripts / "hf-kokoro"
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "from hf_kokoro.cli import main; main()" "$@"\n')
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "{PROGRAM}" "$@"\n')
     command.chmod(0o755)
     ask(tmp_path, 1, 2)
 
     def run(
-        judge: str = "rule", usd: float = 1, decisions: str = "", **settings: str
+        judge: str = "rule",
+        usd: float = 1,
+        decisions: str = "",
+        meanwhile: Callable[[int], None] | None = None,
+        **settings: str,
     ) -> subprocess.CompletedProcess[str]:
         (tmp_path / "policy.toml").write_text(POLICY.format(usd=usd, decisions=decisions), "utf-8")
         environment = os.environ | {
@@ -100,15 +110,19 @@ def night(hub: HubDouble, claude: Double, tmp_path: Path) -> Night:
             "ANTHROPIC_BASE_URL": claude.url,
             "ANTHROPIC_API_KEY": KEY,
         }
-        done = subprocess.run(
+        process = subprocess.Popen(
             [str(EXAMPLE / "nightly.sh")],
             cwd=tmp_path,
             env=environment | settings,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            timeout=600,
-            check=False,
+            start_new_session=True,
         )
+        if meanwhile is not None:
+            meanwhile(process.pid)
+        out, err = process.communicate(timeout=600)
+        done = subprocess.CompletedProcess(process.args, process.returncode, out, err)
         kept = [file.read_text("utf-8") for file in (tmp_path / "state").glob("*") if file.is_file()]
         assert not any(secret in text for secret in (KEY, TOKEN) for text in (done.stdout, done.stderr, *kept))
         return done
@@ -175,6 +189,29 @@ def test_a_budget_that_ends_in_the_middle_is_said_and_the_next_night_goes_on(
     assert sorted(questions(hub), key=int) == [str(number) for number in range(1, 13)]
     # nothing is paid for twice: 12 questions of three answers
     assert paid < len(claude.sent()) == 36
+
+
+def test_an_interrupted_night_says_so_and_keeps_what_was_judged(
+    night: Night, hub: HubDouble, claude: Double, tmp_path: Path
+) -> None:
+    reached = threading.Event()
+
+    def answer(number: int, request: Request) -> Reply:
+        if number < 3:
+            return scored(empathy=number + 1)
+        reached.set()
+        return Reply(delay=600)
+
+    def interrupt(group: int) -> None:
+        assert reached.wait(120)
+        os.killpg(group, signal.SIGINT)
+
+    claude.answer = answer
+    done = night("claude", meanwhile=interrupt)
+    assert done.returncode == 130, done.stderr
+    assert "nightly: judge ended with 130" in done.stderr
+    assert not any("/commit/" in seen.path for seen in hub.seen)
+    assert (tmp_path / "state" / "verdicts.jsonl").read_text("utf-8").count('"scored"') == 3
 
 
 def test_a_hub_that_is_down_costs_nothing_but_the_night(night: Night, hub: HubDouble, tmp_path: Path) -> None:

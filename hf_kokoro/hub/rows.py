@@ -16,6 +16,7 @@ from ..core.atomic import write_atomically
 from ..core.jsonl import parse_object
 from ..errors import Fault, Faults, RowError, SourceError, UsageError, describe
 from ..miti.contract import row_faults, row_id, row_line
+from ..miti.no_answers import answer_faults
 from ..policy import Gate
 from .lines import line_id
 
@@ -51,7 +52,7 @@ def read_batch(rows: Rows, gate: Gate) -> Batch:
     came: set[str] = set()
     sent: set[bytes] = set()
     for where, raw, value in _incoming(rows):
-        new: NewRow | list[Fault] = [value] if isinstance(value, Fault) else row_faults(value, where)
+        new: NewRow | list[Fault] = [value] if isinstance(value, Fault) else _faults(value, where)
         if not new:
             identity = row_id(value)
             if identity in came:
@@ -68,6 +69,10 @@ def read_batch(rows: Rows, gate: Gate) -> Batch:
             sent.add(new.id)
             batch.rows.append(new)
     return batch
+
+
+def _faults(row: Any, where: str) -> list[Fault]:
+    return row_faults(row, where) or list(answer_faults(row, where))
 
 
 def _gated(value: dict[str, Any], where: str, gate: Gate) -> NewRow | list[Fault]:

@@ -23,7 +23,7 @@ from .http import Pinned, PinnedStream, asked
 from .mirror import Mirror, cache_root, folder_name
 from .ours import refuse_foreign
 from .patience import Patience, patiently
-from .target import CARD_PATH, Change, Commit, FileInfo, Grow, Ours, Revision, Snapshot, Traffic
+from .target import CARD_PATH, LEDGER, Change, Commit, FileInfo, Grow, Ours, Revision, Snapshot, Traffic
 
 _T = TypeVar("_T")
 _TYPE = "dataset"
@@ -88,9 +88,11 @@ class HubTarget:
         card = self._card(revision)
         self._refuse_foreign(ours, revision, card)
         listed = self._listed(series, revision)
+        noted = self._listed(LEDGER, revision)
         files = {path: listed[path] for path in series.ordered(listed)}
+        files |= {path: noted[path] for path in LEDGER.ordered(noted)}
         for path in self.mirror.held():
-            if path in series and path not in files:
+            if (path in series or path in LEDGER) and path not in files:
                 raise self.mirror.removed(path)
         fetch = self._pinned(revision).fetch
         local = {path: self.mirror.prove(path, info, fetch) for path, info in files.items()}
@@ -148,8 +150,9 @@ class HubTarget:
         return Pinned(self.repo_id, revision, token=self._token, endpoint=self._api.endpoint, own=self._own)
 
     def _revision(self, commit: GitCommitInfo, series: Series) -> Revision:
-        listed = self._listed(series, commit.commit_id)
+        listed, noted = self._listed(series, commit.commit_id), self._listed(LEDGER, commit.commit_id)
         files = {path: listed[path] for path in series.ordered(listed)} | self.infos([CARD_PATH], commit.commit_id)
+        files |= {path: noted[path] for path in LEDGER.ordered(noted)}
         time = commit.created_at.isoformat(timespec="seconds")
         return Revision(commit.commit_id, time, ", ".join(commit.authors), files, series.strays(listed))
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from ..core.jsonl import parse_object
 from ..errors import KokoroError, UsageError
 from ..policy.gate import check_kinds
+from ..policy.notes import Notes, parse_note
 from .append import AppendReport, append_rows
 from .patience import Patience
 from .resolve import HubOptions, resolve_target
@@ -56,15 +57,17 @@ def send_spooled(
             continue
         try:
             place = target or _target_of(entry, token)
+            kept = entry.read()
             report = append_rows(
                 place,
-                [parse_object(row.line) for row in entry.read()],
+                [parse_object(row.line) for row in kept],
                 entry.path,
                 allow=kinds,
                 redact=redact,
                 dry_run=dry_run,
                 segment_bytes=segment_bytes,
                 extra_operations=extra_operations(entry.target, entry.path),
+                notes=Notes(dict(parse_note(row.note, entry.id) for row in kept if row.note)),
                 patience=patience,
             )
         except KokoroError as error:

@@ -1,4 +1,4 @@
-"""The gate before every Hub commit of rows: private data, and what is said of where rows are from."""
+"""The gate before every Hub commit of rows: private data, licences, and what is said of where rows are from."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from ..core.suggest import allowed
 from ..errors import KokoroError, UsageError
 from ..miti.contract import NOT_STATED, row_id
 from ..miti.no_answers import no_answer
+from .licences import check_rows_may_leave
 from .private_data import KINDS, LINES_SHOWN, PrivacyReport, redact
 
 _ID_SHOWN = 12
@@ -58,11 +59,13 @@ class Gate:
         self._found = PrivacyReport()
         self._fixed = False
         self._unstated: list[str] = []
+        self._origins: set[tuple[str, str]] = set()
 
     def row(self, row: dict[str, Any]) -> dict[str, Any]:
         """Look at a MITI-ST row; gives the row to send."""
         name = row_id(row)[:_ID_SHOWN]
         self._look_at_claims(name, row)
+        self._origins.add((str(row["source_dataset"]), str(row["license"])))
         kinds = self._found.add(name, row)
         return redact(row, self._replaced) if self._redact and kinds & self._replaced else row
 
@@ -77,7 +80,7 @@ class Gate:
             self._unstated.append(name)
 
     def check(self) -> None:
-        """Raise ClaimError or PrivacyError, naming the rows, if what came by may not leave."""
+        """Raise ClaimError, LicenceError or PrivacyError, naming rows or sources, if what came by may not leave."""
         if not self._stops:
             return
         if self._unstated:
@@ -87,6 +90,7 @@ class Gate:
                 f"nothing was sent: {' or '.join(_CLAIMS)} is {NOT_STATED!r} in {count} row{'s' if count != 1 else ''} "
                 f"({named}); say them when the rows are made: `hf-kokoro pair … --source-dataset NAME --license MIT`"
             )
+        check_rows_may_leave(self._origins)
         rest = self._found.without(self._allow)
         if rest and (self._fixed or not self._redact):
             lines = "\n".join(f"  {line}" for line in rest.lines())

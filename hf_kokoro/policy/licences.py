@@ -5,7 +5,7 @@ Not legal advice: the rules are stricter than the law where that is simpler, and
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ..errors import KokoroError
@@ -39,25 +39,49 @@ class Licence:
         return not self.asks & {NO_DERIVATIVES, UNLICENSED}
 
 
-def _licence(licence_id: str, name: str, *asks: str) -> tuple[str, Licence]:
-    return licence_id, Licence(licence_id, name, frozenset(asks))
+def _creative_commons() -> Iterator[Licence]:
+    """CC BY with its variants: the id says what it asks."""
+    asks = {"nc": NON_COMMERCIAL, "sa": SHARE_ALIKE, "nd": NO_DERIVATIVES}
+    for name in _CC_BY.split():
+        _, *parts, version = name.split("-")
+        wanted = {ATTRIBUTION, *(asks[part] for part in parts[1:])}
+        yield Licence(name, f"CC {'-'.join(parts).upper()} {version}", frozenset(wanted))
 
 
-LICENCES: dict[str, Licence] = dict(
-    (
-        _licence("mit", "MIT", ATTRIBUTION),
-        _licence("apache-2.0", "Apache 2.0", ATTRIBUTION),
-        _licence("cc0-1.0", "CC0 1.0"),
-        _licence("cc-by-4.0", "CC BY 4.0", ATTRIBUTION),
-        _licence("cc-by-sa-4.0", "CC BY-SA 4.0", ATTRIBUTION, SHARE_ALIKE),
-        _licence("cc-by-nc-4.0", "CC BY-NC 4.0", ATTRIBUTION, NON_COMMERCIAL),
-        _licence("cc-by-nc-sa-4.0", "CC BY-NC-SA 4.0", ATTRIBUTION, NON_COMMERCIAL, SHARE_ALIKE),
-        _licence("cc-by-nd-4.0", "CC BY-ND 4.0", ATTRIBUTION, NO_DERIVATIVES),
-        _licence("cc-by-nc-nd-4.0", "CC BY-NC-ND 4.0", ATTRIBUTION, NON_COMMERCIAL, NO_DERIVATIVES),
-        # nothing is granted, so everything is asked
-        _licence("unknown", "no known licence", *ASKS, UNLICENSED),
-    )
-)
+def _by_asks() -> Iterator[Licence]:
+    for asks, ids in _IDS.items():
+        yield from (Licence(name, _NAMES.get(name, name), frozenset(asks)) for name in ids.split())
+
+
+_IDS = {
+    (): "cc0-1.0 pddl unlicense wtfpl",
+    (ATTRIBUTION,): "mit apache-2.0 bsd-2-clause bsd-3-clause bsl-1.0 cdla-permissive-1.0 cdla-permissive-2.0 ecl-2.0 isc "
+    "ncsa odc-by postgresql zlib",
+    (ATTRIBUTION, SHARE_ALIKE): "agpl-3.0 cdla-sharing-1.0 epl-1.0 epl-2.0 eupl-1.1 eupl-1.2 gfdl gpl-2.0 gpl-3.0 "
+    "lgpl-2.1 lgpl-3.0 mpl-2.0 odbl ofl-1.1 osl-3.0",
+    # nothing is granted, so everything is asked
+    (*ASKS, UNLICENSED): "unknown",
+}
+_CC_BY = """
+    cc-by-2.0 cc-by-2.5 cc-by-3.0 cc-by-4.0 cc-by-sa-3.0 cc-by-sa-4.0 cc-by-nc-2.0 cc-by-nc-3.0 cc-by-nc-4.0
+    cc-by-nc-sa-2.0 cc-by-nc-sa-3.0 cc-by-nc-sa-4.0 cc-by-nd-4.0 cc-by-nc-nd-3.0 cc-by-nc-nd-4.0
+"""
+_NAMES = {"mit": "MIT", "apache-2.0": "Apache 2.0", "cc0-1.0": "CC0 1.0", "unknown": "no known licence"}
+
+LICENCES: dict[str, Licence] = {licence.id: licence for licence in (*_by_asks(), *_creative_commons())}
+"""Licences with a rule, by their ids on the Hub."""
+
+_SPDX = {"odbl-1.0": "odbl", "odc-by-1.0": "odc-by", "pddl-1.0": "pddl"}
+"""SPDX ids, in lower case, that the Hub spells otherwise, beside those that say which versions they mean."""
+
+
+def hub_id(licence: str) -> str | None:
+    """The Hub's id of a licence that has a rule here: of its SPDX id, or its name with spaces; else None."""
+    folded = licence.strip().casefold().replace(" ", "-")
+    folded = _SPDX.get(folded, folded).removesuffix("-only").removesuffix("-or-later")
+    folded = "gfdl" if folded.startswith("gfdl-") else folded
+    return folded if folded in LICENCES else None
+
 
 SOURCES: dict[str, str] = {
     miti_st.SOURCE_DATASET: miti_st.LICENSE.lower(),
@@ -66,22 +90,25 @@ SOURCES: dict[str, str] = {
     "UEC-InabaLab/KokoroChat": "cc-by-nc-nd-4.0",
     "UEC-InabaLab/MultilingualKokoroChat": "cc-by-nc-nd-4.0",
     "EmplifAI": "unknown",
+    "AnnoMI": "unknown",
 }
-"""Where texts come from (Hub ids; EmplifAI has none) to licence id."""
+"""Where texts come from (Hub ids; EmplifAI and AnnoMI have none) to licence id."""
 
 _MARKS = {"UEC-InabaLab/KokoroChat": "kokorochat", "EmplifAI": "emplifai"}
+_NAMES_ONLY = {"AnnoMI": "annomi"}
+"""Sources that a card may well mention and not be made from."""
 
 
 def licence_of(source: str) -> Licence:
     """The licence of a source, also if its id is spelled in another case; `unknown` for one that is not listed."""
     known = {name.casefold(): licence for name, licence in SOURCES.items()}
-    named_like = [SOURCES[name] for name in sources_named_in(source)]
+    named_like = [SOURCES[name] for name in _named_like(source)]
     return LICENCES[known.get(source.casefold(), next(iter(named_like), "unknown"))]
 
 
 def is_listed(source: str) -> bool:
     """Is the source's licence a fact of this module, or only its owner's word? Copies of restricted ones are listed."""
-    return source.casefold() in {name.casefold() for name in SOURCES} or bool(sources_named_in(source))
+    return source.casefold() in {name.casefold() for name in SOURCES} or bool(_named_like(source))
 
 
 def is_restricted(source: str) -> bool:
@@ -102,7 +129,7 @@ def row_licences(origins: Iterable[tuple[str, str]]) -> dict[str, Licence]:
     """
     found: dict[str, Licence] = {}
     for source, stated in origins:
-        licence = LICENCES.get(stated.strip().casefold().replace(" ", "-"), LICENCES["unknown"])
+        licence = LICENCES[hub_id(stated) or "unknown"]
         known = found.get(source) or (licence_of(source) if is_listed(source) else licence)
         found[source] = max(known, licence, key=_strictness)
     return dict(sorted(found.items()))
@@ -121,6 +148,10 @@ def sources_named_in(*texts: str) -> list[str]:
     """Restricted sources that a card, a name or column names mention, whatever their metadata claims."""
     folded = " ".join(texts).casefold()
     return [source for source, mark in _MARKS.items() if mark in folded]
+
+
+def _named_like(source: str) -> list[str]:
+    return [name for name, mark in (_MARKS | _NAMES_ONLY).items() if mark in source.casefold()]
 
 
 def looser_than(licence_id: str, sources: Mapping[str, Licence]) -> dict[str, Licence]:
@@ -142,13 +173,27 @@ def check_may_publish(sources: Mapping[str, Licence], *, public: bool, holds_lic
     restricted = {source: licence for source, licence in sources.items() if not licence.publishable}
     if not restricted or (holds_licence and not public):
         return
-    reason = (
-        "has no licence that allows it"
-        if all(UNLICENSED in licence.asks for licence in restricted.values())
-        else "does not allow derived copies to be shared"
-    )
     raise LicenceError(
-        f"publishing refused: this is made from {named(restricted)}, which {reason}; nothing was sent. Possible "
-        "instead: keep the folder and let others build it from their own copy with `hf-kokoro build`; or, if you hold "
-        "a licence from its authors, a private repo with --private --i-hold-the-licence"
+        f"publishing refused: this is made from {named(restricted)}, which {_reason(restricted)}; nothing was sent. "
+        "Possible instead: keep the folder and let others build it from their own copy with `hf-kokoro build`; or, if "
+        "you hold a licence from its authors, a private repo with --private --i-hold-the-licence"
     )
+
+
+def check_rows_may_leave(origins: Iterable[tuple[str, str]]) -> None:
+    """Raise LicenceError unless rows that state these sources and licences may be shared: for any way to the Hub.
+
+    Whose licence one may hold does not matter: the card over such rows would have to name one for all of them.
+    """
+    restricted = {source: licence for source, licence in row_licences(origins).items() if not licence.publishable}
+    if restricted:
+        raise LicenceError(
+            f"publishing refused: rows are made from {named(restricted)}, which {_reason(restricted)}; nothing was "
+            "sent. Possible instead: a folder of your own, which you don't publish"
+        )
+
+
+def _reason(restricted: Mapping[str, Licence]) -> str:
+    if all(UNLICENSED in licence.asks for licence in restricted.values()):
+        return "has no licence that is known to allow it"
+    return "does not allow derived copies to be shared"

@@ -50,9 +50,7 @@ def main() -> None:
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a list would change")
     given = parser.parse_args()
     csv.field_size_limit(1 << 30)
-    made = {
-        file.stem: digests_of(file, SOURCE_DATASET, "people", given.commit) for file in given.folder.glob("*.csv")
-    }
+    made = {file.stem: digests_of(file, SOURCE_DATASET, "people", given.commit) for file in given.folder.glob("*.csv")}
     if not made:
         sys.exit(f"{given.folder}: no CSV file")
     made["hf_kokoro_sample"] = digests_of(PACKAGE / "samples" / "counsel_chat.csv", SAMPLE_DATASET, "fictional", "")

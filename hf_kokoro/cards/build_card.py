@@ -14,10 +14,11 @@ from ..corpora import BUILDERS
 from ..corpora.kokorochat import schema as kokorochat
 from ..corpora.views import DIALOGUE_TASK
 from ..errors import UsageError, describe
+from ..policy.claims import Origins
 from .columns import column_table
 from .front_matter import ConfigCard, configs_metadata, join_card, merge_metadata, size_category, split_card
 from .miti_card import LOCAL_NAME
-from .origins import Origins, wording_of
+from .origins import wording_of
 from .templates import fill, keep_hand_written, template
 
 _SHARED_TAGS = ("counselling", "empathy", "mental-health")

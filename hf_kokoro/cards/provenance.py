@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..hub.target import CARD_PATH
+from ..policy.claims import origins_of
 from ..policy.licences import (
     LICENCES,
     Licence,
@@ -24,7 +25,7 @@ from .check import card_problems, raise_problems
 from .check_files import folder_files
 from .front_matter import split_card
 from .hub_terms import LICENCE_IDS
-from .origins import origins_of, refuse_not_stated
+from .origins import refuse_not_stated
 
 
 def folder_sources(source: Path, rows: Iterable[Mapping[str, Any]]) -> dict[str, Licence]:
@@ -38,21 +39,26 @@ def folder_sources(source: Path, rows: Iterable[Mapping[str, Any]]) -> dict[str,
     content = card.read_bytes() if card.is_file() else b""
     text = content.decode("utf-8-sig", "replace")
     data, _ = split_card(text) if text else ({}, "")
-    licence = data.get("license")
-    if isinstance(licence, str) and licence not in LICENCE_IDS:
+    stated = data.get("license")
+    card_licences = [name for name in (stated if isinstance(stated, list) else [stated]) if isinstance(name, str)]
+    if not set(card_licences) <= LICENCE_IDS:
         raise_problems(card_problems(content))
-    stated = data.get("source_datasets")
-    sources = {name for name in (stated if isinstance(stated, list) else [stated]) if isinstance(name, str)}
+    named_there = data.get("source_datasets")
+    sources = {n for n in (named_there if isinstance(named_there, list) else [named_there]) if isinstance(n, str)}
     sources -= {"original"}
     sources |= set(sources_named_in(text, source.resolve().name, *_column_names(source)))
     stated_by_rows = origins_of(rows)
     refuse_not_stated(stated_by_rows)
-    licences = {**licences_of(sorted(sources)), **row_licences(stated_by_rows)}
-    if isinstance(licence, str) and (tighter := looser_than(licence, licences)):
-        compared = "looser than" if licence in LICENCES else "not known here to ask as much as"
+    licences = {**licences_of(sorted(sources)), **row_licences((origin[0], origin[1]) for origin in stated_by_rows)}
+    tighter = dict(licences) if card_licences else {}
+    for licence in card_licences:
+        tighter = looser_than(licence, tighter)
+    if tighter:
+        compared = "looser than" if set(card_licences) <= set(LICENCES) else "not known here to ask as much as"
         raise LicenceError(
-            f"publishing refused: the card says {licence[:40]}, which is {compared} the licence of what it is made "
-            f"from: {named(tighter)}; nothing was sent. A derived dataset can't be freer than its sources"
+            f"publishing refused: the card says {' and '.join(card_licences)[:80]}, which is {compared} the licence "
+            f"of what it is made from: {named(tighter)}; nothing was sent. A derived dataset can't be freer than its "
+            "sources"
         )
     return licences or licences_of(["a source that the card does not name"])
 

@@ -12,5 +12,6 @@ Allow = Annotated[
 ]
 Redact = Annotated[bool, typer.Option("--redact", help="Replace other findings by [kind] in what is sent.")]
 
-SOURCE_DATASET_HELP = "Rows' source_dataset, for a table of your own (upstream's is known by its bytes)."
-LICENSE_HELP = "Rows' license, for a table of your own: MIT."
+SOURCE_DATASET_HELP = "Rows' source_dataset, for a table of your own (upstream's answers are known by digest)."
+LICENSE_HELP = "Rows' license, for a table of your own: an SPDX id, such as MIT or CC-BY-4.0."
+WRITTEN_BY_HELP = "Who wrote the answers, for a table of your own: people, model or fictional."

@@ -9,7 +9,7 @@ import typer
 
 from ..errors import KokoroError
 from .console import print_json, print_table
-from .gate_options import LICENSE_HELP, SOURCE_DATASET_HELP, Allow, Redact
+from .gate_options import LICENSE_HELP, SOURCE_DATASET_HELP, WRITTEN_BY_HELP, Allow, Redact
 
 if TYPE_CHECKING:
     from ..workflow.judging import JudgeRun
@@ -50,6 +50,7 @@ def judge(
     redact: Redact = False,
     source_dataset: Annotated[str | None, typer.Option(help=f"--append-to: {SOURCE_DATASET_HELP}")] = None,
     license_: Annotated[str | None, typer.Option("--license", help=f"--append-to: {LICENSE_HELP}")] = None,
+    written_by: Annotated[str | None, typer.Option(help=f"--append-to: {WRITTEN_BY_HELP}")] = None,
     json_: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Score every answer of every question with enough answers, each alone, and journal each verdict at once.
@@ -90,6 +91,7 @@ def judge(
         redact=redact,
         source_dataset=source_dataset,
         license_name=license_,
+        written_by=written_by,
     )
     if json_:
         print_json(report.as_dict())

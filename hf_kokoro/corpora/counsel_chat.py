@@ -19,14 +19,11 @@ from ..core.archives import SourceFiles, open_source
 from ..core.cells import TableRow
 from ..core.tables import SUFFIXES, is_table, read_table
 from ..errors import Fault, Faults, describe
-from ..miti.contract import SAMPLE_DATASET, SOURCE_DATASET
-from .editions import COUNSEL_CHAT
 from .no_rows import no_rows
 
 REQUIRED_COLUMNS = ("questionID", "questionTitle", "questionText", "therapistInfo", "answerText")
 OPTIONAL_COLUMNS = ("questionLink", "topic", "therapistURL", "upvotes", "views")
 
-_SAMPLE = Path(__file__).resolve().parents[1] / "samples" / "counsel_chat.csv"
 _WHOLE = re.compile(r"\d{1,18}\Z", re.ASCII)
 
 
@@ -64,8 +61,8 @@ class CounselChat:
     ignored_columns: tuple[str, ...]
     ignored_files: tuple[str, ...]
     digest: str
-    edition: str = ""
-    """Whose bytes these are, all of them: upstream's Hub id, or the bundled sample's name; "" for any others."""
+    fetched: bool = False
+    """Was it read from upstream's own repo on the Hub?"""
 
     @property
     def answers(self) -> int:
@@ -94,7 +91,6 @@ def read_counsel_chat(source: str | Path) -> CounselChat:
         ignored_columns=tuple(sorted(reading.ignored_columns)),
         ignored_files=tuple(reading.ignored_files),
         digest=grouping.digest(),
-        edition=reading.edition,
     )
 
 
@@ -126,11 +122,6 @@ class _Reading:
     path: Path
     ignored_columns: set[str] = field(default_factory=set)
     ignored_files: list[str] = field(default_factory=list)
-    editions: set[str] = field(default_factory=set)
-
-    @property
-    def edition(self) -> str:
-        return next(iter(self.editions)) if len(self.editions) == 1 else ""
 
     @cached_property
     def files(self) -> SourceFiles:
@@ -142,7 +133,6 @@ class _Reading:
         tables = 0
         for name, data in files.members(accept=is_table):
             tables += 1
-            self.editions.add(_edition(data))
             # UTF-8 only: as CP932 the curly quotes of a Windows-1252 file would turn into kanji unnoticed
             yield from self._checked(read_table(name, data, faults, fallback=None), faults)
         if not tables:
@@ -160,12 +150,6 @@ class _Reading:
                 continue
             self.ignored_columns.update(row.cells.keys() - {*REQUIRED_COLUMNS, *OPTIONAL_COLUMNS})
             yield row
-
-
-def _edition(data: bytes) -> str:
-    if any(file.holds(data) for file in COUNSEL_CHAT):
-        return SOURCE_DATASET
-    return SAMPLE_DATASET if len(data) == _SAMPLE.stat().st_size and data == _SAMPLE.read_bytes() else ""
 
 
 def _parse(row: TableRow, faults: Faults) -> tuple[_Head, Answer]:

@@ -23,28 +23,6 @@ KOKOROCHAT = Edition(6589, 125_856_078, "f25a6712f67bbf3efbc196473c6094de8d42dae
 """The repository as of 2025-08-04, the state that the paper's figures were counted on."""
 
 
-@dataclass(frozen=True)
-class PinnedFile:
-    """One upstream file: its base name, its size in bytes, and the sha256 of its content."""
-
-    name: str
-    size: int
-    sha256: str
-
-    def holds(self, data: bytes) -> bool:
-        """Are these its bytes? The name decides nothing."""
-        return len(data) == self.size and hashlib.sha256(data).hexdigest() == self.sha256
-
-
-COUNSEL_CHAT = (
-    PinnedFile(
-        "20200325_counsel_chat.csv", 3_281_269, "c36fbce1c12271a17f3f355f6aaeb0b04987b217b53b600c5677985f15c9f1a8"
-    ),
-    PinnedFile("counselchat-data.csv", 3_019_672, "00d7b44d1bb3c300b6077d1442e32db7ac41b6cc337122d238e0ca78b75c7825"),
-)
-"""The two tables of the repository nbertagnolli/counsel-chat. Only of these bytes its authors' claims are repeated."""
-
-
 def edition_of(members: Iterable[tuple[str, bytes]]) -> Edition:
     """Measure (name, bytes) members."""
     listing, total = [], 0

@@ -99,8 +99,9 @@ def append_rows(
     `hf-kokoro spool send`) sends them, no other append does.
 
     Raises RowError (all faults listed), PrivacyError, ClaimError (rows that don't state their source and licence),
-    LicenceError (rows of which nothing may be shared), SourceError (notes that can't be read), ForeignData, BaseFormatError, HistoryError, AccessError, AppendFailed or another TargetError; then nothing in
-    the target was changed, unless it is a VerifyError.
+    LicenceError (rows of which nothing may be shared), SourceError (notes that can't be read), ForeignData,
+    BaseFormatError, HistoryError, AccessError, AppendFailed or another TargetError; then nothing in the target was
+    changed, unless it is a VerifyError.
     """
     place = resolve_target(target, HubOptions(branch, token, pr, private))
     series = Series(path)

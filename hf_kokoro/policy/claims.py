@@ -1,6 +1,6 @@
 """Claims: which dataset a row's answers are of, under which licence, who wrote them, and how that is known.
 
-A claim is made of known bytes (every answer is in one edition's list of digests), of what upstream's own repo served, or
+A claim is made of known bytes (every answer is in an edition's list of digests), of what upstream's own repo served, or
 of what somebody declared; else it is not stated. Rows of the published schema hold the first two values of a claim. The
 rest stands beside them: in a ledger in the dataset, and until it is appended in a file beside the rows.
 """
@@ -70,7 +70,9 @@ def _licence(name: str | None) -> str:
 def known_claim(texts: Iterable[str]) -> Claim | None:
     """The claim that is proven by the answers' digests; None if one of them is in no known edition."""
     edition = edition_of_answers(texts)
-    return edition and Claim(edition.source_dataset, edition.license, edition.written_by, DIGEST)
+    if edition is None:
+        return None
+    return Claim(edition.source_dataset, edition.license, edition.written_by, DIGEST)
 
 
 def answers_of(row: Mapping[str, Any]) -> list[str]:

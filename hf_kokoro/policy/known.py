@@ -40,8 +40,8 @@ class Edition:
 def normal_form(text: str) -> str:
     """What of a text counts: NFKC, without controls and marks of no width, every run of white space one space.
 
-    So line ends, tabs, no-break spaces, full-width forms and a byte order mark, which spreadsheets and CSV tools change,
-    make no difference; a letter, its case, a stop or a tag of HTML does.
+    So line ends, tabs, no-break spaces, full-width forms and a byte order mark, which spreadsheets and CSV tools
+    change, make no difference; a letter, its case, a stop or a tag of HTML does.
     """
     spaced = " ".join(unicodedata.normalize("NFKC", text).split())
     if spaced.isascii() and spaced.isprintable():

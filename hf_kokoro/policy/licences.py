@@ -55,7 +55,9 @@ def _by_asks() -> Iterator[Licence]:
 
 _IDS = {
     (): "cc0-1.0 pddl unlicense wtfpl",
-    (ATTRIBUTION,): "mit apache-2.0 bsd-2-clause bsd-3-clause bsl-1.0 cdla-permissive-1.0 cdla-permissive-2.0 ecl-2.0 isc "
+    (
+        ATTRIBUTION,
+    ): "mit apache-2.0 bsd-2-clause bsd-3-clause bsl-1.0 cdla-permissive-1.0 cdla-permissive-2.0 ecl-2.0 isc "
     "ncsa odc-by postgresql zlib",
     (ATTRIBUTION, SHARE_ALIKE): "agpl-3.0 cdla-sharing-1.0 epl-1.0 epl-2.0 eupl-1.1 eupl-1.2 gfdl gpl-2.0 gpl-3.0 "
     "lgpl-2.1 lgpl-3.0 mpl-2.0 odbl ofl-1.1 osl-3.0",

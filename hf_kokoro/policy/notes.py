@@ -1,8 +1,8 @@
 """Notes: one line a row of who said what about it, which no loader takes for data.
 
-A growing dataset keeps them in `.hf_kokoro/provenance.jsonl`. Before that they lie beside a rows file: `rows.jsonl` has
-`rows.provenance`. A line holds the row's id, its claim, its judge and the judge's instructions as far as they are known,
-and what was done to the texts since; no time, so that the same append makes the same bytes.
+A growing dataset keeps them in `.hf_kokoro/provenance.jsonl`. Before that they lie beside a rows file: `rows.jsonl`
+has `rows.provenance`. A line holds the row's id, its claim, its judge, the digest of the judge's rubric where it is
+known, and what was done to the texts since; no time, so that the same append makes the same bytes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SUFFIX = ".provenance"
 class Note:
     """What is known of one row: its claim, its judge, the digest of the judge's rubric, what was done to its texts."""
 
-    claim: Claim = Claim()
+    claim: Claim = field(default_factory=Claim)
     judge_model: str = ""
     rubric_sha256: str = ""
     text: str = ""

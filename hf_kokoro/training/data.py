@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 from ..core.suggest import allowed
 from ..corpora import BUILDERS, load_dataset
 from ..errors import Fault, Faults, RowError, SourceError, UsageError, describe
+from ..policy.claims import origins_of
 from .messages import TEXTS, check_keys
 from .recipe import RecipeSettings
 
@@ -68,14 +68,13 @@ def load_splits(settings: RecipeSettings) -> Mapping[str, Any]:
     return loaded
 
 
-def stated_origins(settings: RecipeSettings) -> list[tuple[str, str, int]]:
-    """(source_dataset, license, rows) as MITI-ST rows state them; other corpora have one licence, which is known."""
+def stated_origins(settings: RecipeSettings) -> list[tuple[str | int, ...]]:
+    """(*claim, rows) as MITI-ST rows bear them out; other corpora have one licence, which is known."""
     if settings.dataset_name != "miti_st_dpo":
         return []
     source, revision = settings.dataset_source, settings.dataset_revision
     rows = load_dataset("miti_st_dpo", "rows", source=source, revision=revision, split="train")
-    stated = Counter(zip(rows["source_dataset"], rows["license"], strict=True))
-    return [(*pair, count) for pair, count in sorted(stated.items())]
+    return [(*claim, count) for claim, count in sorted(origins_of(rows).items())]
 
 
 def _load_plain(settings: RecipeSettings) -> Mapping[str, Any]:

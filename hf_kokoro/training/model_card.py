@@ -8,9 +8,10 @@ from typing import Any
 
 import yaml
 
-from ..cards.origins import Origins, wording_of
+from ..cards.origins import wording_of
 from ..core.places import PREFIX
 from ..miti.contract import NOT_STATED
+from ..policy.claims import Origins
 from .recipe import Recipe
 
 
@@ -120,7 +121,7 @@ def _hub_ids(origins: Mapping[str, str | None]) -> list[str]:
 
 
 def _stated(facts: Mapping[str, Any]) -> Origins:
-    return {(source, licence): count for source, licence, count in facts.get("dataset_claims", ())}
+    return {tuple(claim): count for *claim, count in facts.get("dataset_claims", ())}
 
 
 def _stated_licence(facts: Mapping[str, Any]) -> str | None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 import shutil
-from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..cards import build_statistics, origins_of, paper_tables, render_build_card
+from ..cards import build_statistics, paper_tables, render_build_card
 from ..core.reports import Report
 from ..corpora import BUILDERS, exports, load_dataset
 from ..corpora.base import BuildFailed
@@ -20,6 +19,7 @@ from ..corpora.leaks import LeakReport, find_leaks
 from ..corpora.load import get_builder
 from ..corpora.miti_st.reader import RowReader
 from ..errors import EditionError, Fault, InputError, UsageError
+from ..policy.claims import Origins, origins_of
 
 if TYPE_CHECKING:
     from ..cards.paper_tables import Figure
@@ -187,7 +187,7 @@ def _write(out: Path, name: str, builder: SourceBuilder, splits: Any, options: d
     partial.replace(out)
 
 
-def _origins(name: str, builder: SourceBuilder) -> Mapping[tuple[str, str], int] | None:
+def _origins(name: str, builder: SourceBuilder) -> Origins | None:
     """What MITI-ST rows state of where their texts come from: the views that are built don't hold it any more."""
     if name != "miti_st_dpo":
         return None

@@ -18,7 +18,7 @@ from .appending import appender
 from .growing import Growing, GrowReport, refuse_unstated
 from .judges import ClaudeSettings, run_judges
 from .progress import Progress
-from .stamps import Stamp, advice, stamp_of
+from .stamps import Stamps, stamps_of
 
 if TYPE_CHECKING:
     from ..corpora.counsel_chat import CounselChat
@@ -109,6 +109,7 @@ def judge(
     redact: bool = False,
     source_dataset: str | None = None,
     license_name: str | None = None,
+    written_by: str | None = None,
     progress: Progress | None = None,
 ) -> JudgeRun:
     """Score every answer of every question with `min_answers` answers or more, and journal each verdict at once.
@@ -128,14 +129,15 @@ def judge(
     settings = ClaudeSettings(model, concurrency, batch, poll_seconds, max_usd, prices)
     judges = settings.judges(judge if isinstance(judge, Sequence) and not isinstance(judge, str) else [judge], repeat)
     chat = join.load_source(source)
-    if not append_to and (source_dataset is not None or license_name is not None):
-        raise UsageError("--source-dataset and --license are for --append-to; `pair` has them too")
-    stamp = stamp_of(chat, source_dataset, license_name)
-    growing = None
+    if not append_to and (source_dataset, license_name, written_by) != (None, None, None):
+        raise UsageError("--source-dataset, --license and --written-by are for --append-to; `pair` has them too")
+    stamps = stamps_of(chat, source_dataset, license_name, written_by)
+    growing, unstated = None, ""
     if append_to:
+        unstated = refuse_unstated(append_to, stamps, chat, min_answers)
         growing = _growing(
             book_path,
-            stamp,
+            stamps,
             chat,
             judges,
             to=append_to,
@@ -175,13 +177,13 @@ def judge(
             append=growing.report() if growing else None,
             judges=tuple(reports),
             limited=bool(limit),
-            advice=advice(stamp) if growing else "",
+            advice=unstated,
         )
 
 
 def _growing(
     journal: Path,
-    stamp: Stamp,
+    stamps: Stamps,
     chat: CounselChat,
     judges: Sequence[Any],
     *,
@@ -194,9 +196,8 @@ def _growing(
     tags = [join.judge_tag(judge) for judge in judges]
     if len(tags) != 1:
         raise UsageError(f"--append-to: got {len(tags)} judges ({', '.join(tags)}); allowed: one, and another run each")
-    refuse_unstated(to, stamp)
     append = appender(to, DATA_PATH, allow=tuple(allow), redact=redact)
-    return Growing(journal, stamp, chat, append, judge_model=tags[0], allow=allow, **options)
+    return Growing(journal, stamps, chat, append, judge_model=tags[0], allow=allow, **options)
 
 
 def _estimates(judges: list[Any], items: list[Item], journal: Journal, batch: bool) -> tuple[Estimate, ...]:

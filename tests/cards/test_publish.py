@@ -21,12 +21,12 @@ from hf_kokoro.cards import (
     write_card,
 )
 from hf_kokoro.cards.front_matter import join_card
+from hf_kokoro.cards.hub_terms import LICENCE_IDS
 from hf_kokoro.core.series import Series
 from hf_kokoro.errors import UsageError
 from hf_kokoro.hub import LocalTarget
 from hf_kokoro.miti.contract import row_id
 from hf_kokoro.miti.features import ROWS_FEATURES
-from hf_kokoro.cards.hub_terms import LICENCE_IDS
 from hf_kokoro.policy.licences import LICENCES, SOURCES, check_may_publish, licences_of, looser_than
 
 Rows = Callable[[int, int], list[dict[str, Any]]]

@@ -29,7 +29,7 @@ class Claim(NamedTuple):
     source_dataset: str = NOT_STATED
     license: str = NOT_STATED
     written_by: str = NOT_STATED
-    known_by: str = DECLARED
+    known_by: str = NOT_STATED
 
     @property
     def stated(self) -> bool:
@@ -52,7 +52,13 @@ def declared_claim(source_dataset: str | None, license_name: str | None, written
         raise UsageError("--source-dataset: got a blank name; allowed: the name of the dataset that the texts are from")
     if written_by not in (None, NOT_STATED, *WRITERS):
         raise UsageError(f"--written-by {describe(written_by, show=True)}: {allowed(written_by, WRITERS)}")
-    return Claim(source_dataset or NOT_STATED, _licence(license_name), written_by or NOT_STATED)
+    return _said(source_dataset or NOT_STATED, _licence(license_name), written_by or NOT_STATED)
+
+
+def _said(source: str, licence: str, writer: str = NOT_STATED) -> Claim:
+    """Somebody's word, or nobody's."""
+    nothing = {source, licence, writer} == {NOT_STATED}
+    return Claim(source, licence, writer, NOT_STATED if nothing else DECLARED)
 
 
 def _licence(name: str | None) -> str:
@@ -90,8 +96,10 @@ def claim_of(row: Mapping[str, Any], noted: Claim | None = None, *, converted: b
     if known is not None and known.source_dataset.casefold() == source.casefold():
         return Claim(known.source_dataset, licence, known.written_by, DIGEST)
     if noted is None or (noted.known_by == DIGEST and not converted):
-        return Claim(source, licence)
-    return Claim(source, licence, noted.written_by, noted.known_by)
+        return _said(source, licence)
+    if noted.proven:
+        return Claim(source, licence, noted.written_by, noted.known_by)
+    return _said(source, licence, noted.written_by)
 
 
 def origins_of(rows: Iterable[Mapping[str, Any]]) -> Origins:

@@ -10,7 +10,7 @@ from typing import Any
 from ..core import spdx
 from ..miti.contract import LICENSE, NOT_STATED, SAMPLE_DATASET, SOURCE_DATASET
 from ..policy.claims import Claim, Origins
-from ..policy.licences import LicenceError, hub_id
+from ..policy.licences import DECLARING, hub_id
 
 NAME_SHOWN = 80
 _COUNSEL, _SAMPLE, _DECLARED, _NOWHERE = "counsel-chat", "sample", "declared", "not stated"
@@ -99,17 +99,6 @@ def wording_of(origins: Origins) -> Wording:
     )
 
 
-def refuse_not_stated(origins: Origins) -> None:
-    """Raise LicenceError if rows do not state their source and licence: such rows are for one's own machine."""
-    rows = sum(count for origin, count in origins.items() if not _claim(origin).stated)
-    if rows:
-        raise LicenceError(
-            f"publishing refused: {rows} of {sum(origins.values())} rows do not state where their texts come from or "
-            "under which licence; nothing was sent. Make them again into a dataset of their own and declare both: "
-            f"`pair` (or judge --append-to, append --watch) with --source-dataset NAME --license {LICENSE}"
-        )
-
-
 def _claim(origin: tuple[str, ...]) -> Claim:
     """A claim in one spelling, so that what is the same counts as the same."""
     claim = Claim(*origin)
@@ -178,7 +167,7 @@ def _licence(claim: Claim) -> str:
     missing = " and ".join(name for name, value in values if value == NOT_STATED)
     return (
         f"Not stated ({missing}), so these rows can't be published. To declare it, make them again with "
-        f"`hf-kokoro pair --source-dataset NAME --license {LICENSE}`."
+        f"`hf-kokoro pair {DECLARING}`."
     )
 
 

@@ -13,13 +13,22 @@ from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 
+from ..core.patience import Patience, Tries, patiently, persistently
 from ..core.reports import Report
 from ..core.series import Series
 from ..miti.contract import DATA_PATH
 from ..policy import Gate
 from ..policy.notes import Notes
-from .errors import AppendFailed, OutcomeUnknown, RateLimited, TargetError, VerifyError
-from .patience import Patience, Tries
+from .errors import (
+    AppendFailed,
+    LockedError,
+    OutcomeUnknown,
+    RateLimited,
+    TargetError,
+    UnwritableError,
+    VerifyError,
+)
+from .local import LocalTarget
 from .plan import Plan, describe_changes, plan_append
 from .resolve import HubOptions, resolve_target
 from .rows import NewRow, Rows, read_batch, refuse_if_faulty, write_rejects
@@ -35,7 +44,8 @@ class AppendReport(Report):
     were there already or came twice. `bytes_sent` and `bytes_received` are body bytes of the Hub's client (for
     a folder: the bytes of the new lines, and 0). `files` maps data files to the bytes they grew by.
     `findings` says, a line a kind, what in the texts may point to people and stays in them (on the Hub: because
-    it was allowed); `redacted` counts what was replaced. `preview` is what a dry run would change.
+    it was allowed); `redacted` counts what was replaced. `preview` is what a dry run would change; `missing` is what
+    isn't there (a repo, a branch, a folder) and wasn't made, because there was nothing to add or in a dry run.
     """
 
     added: int
@@ -54,6 +64,7 @@ class AppendReport(Report):
     findings: Sequence[str] = ()
     redacted: int = 0
     preview: Sequence[str] = ()
+    missing: str = ""
 
 
 def append_rows(
@@ -77,6 +88,7 @@ def append_rows(
     token: str | None = None,
     spool: str | PathLike[str] | None = None,
     patience: Patience | None = None,
+    max_wait: float | None = None,
 ) -> AppendReport:
     """Add rows to a growing data file: old bytes + new lines, each row once, or no change at all.
 
@@ -93,8 +105,9 @@ def append_rows(
     name) that may stay, `redact` replaces the others by `[kind]`. In a folder findings are only reported, unless
     `strict`.
 
-    On the Hub: `branch`, `pr`, `private` (for a repo that doesn't exist yet) and `token`. A failed append says how
-    many rows are not there, or that it isn't known; the same call again sends what is missing. With a folder
+    On the Hub: `branch`, `pr`, `private` (for a repo that doesn't exist yet) and `token`. Every wait is logged;
+    `max_wait` bounds the seconds of all of them (`patience` has all the limits). A failed or interrupted append says
+    how many rows are not there, or that it isn't known; the same call again sends what is missing. With a folder
     `spool` the rows are kept there as well once it was given up for a reason that may pass; `send_spooled` (or
     `hf-kokoro spool send`) sends them, no other append does.
 
@@ -103,7 +116,7 @@ def append_rows(
     BaseFormatError, HistoryError, AccessError, AppendFailed or another TargetError; then nothing in the target was
     changed, unless it is a VerifyError.
     """
-    place = resolve_target(target, HubOptions(branch, token, pr, private))
+    place = resolve_target(target, HubOptions(branch, token, pr, private, max_wait))
     series = Series(path)
     gate = Gate(allow, redact=redact, stops=place.remote or strict)
     batch = read_batch(rows, gate, notes, path)
@@ -112,7 +125,7 @@ def append_rows(
     gate.check()
     rejects_file = write_rejects(batch, Path(rejects)) if batch.rejects and not dry_run else None
     sent, received = place.traffic.sent, place.traffic.received
-    run = _Run(place, series, segment_bytes, message, extra_operations, patience or place.patience)
+    run = _Run(place, series, segment_bytes, message, extra_operations, (patience or place.patience).within(max_wait))
     # a folder is written by this process: there is nothing that may pass
     kept_in = Spool(Path(spool)) if spool is not None and place.remote else None
     outcome = run.preview(batch.rows) if dry_run else run.append(batch.rows, kept_in)
@@ -133,6 +146,7 @@ def append_rows(
         findings=tuple(gate.staying.lines()),
         redacted=gate.redacted,
         preview=outcome.preview,
+        missing=outcome.missing,
     )
 
 
@@ -145,6 +159,11 @@ class _Outcome:
     attempts: int
     files: Mapping[str, int]
     preview: Sequence[str] = ()
+    missing: str = ""
+
+
+_IN_DOUBT = (OutcomeUnknown, RateLimited, VerifyError, KeyboardInterrupt)
+_SAFE = "the rows are safe: the next try looks first which have arrived, and sends the others"
 
 
 @dataclass
@@ -154,8 +173,8 @@ class _Way:
     plan: Plan | None = None
     in_doubt: frozenset[bytes] = frozenset()
 
-    def unsent(self, rows: int) -> str:
-        """Which of the rows are not there, and what sends them."""
+    def unsent(self, rows: int, *, again: bool) -> str:
+        """Which of the rows are not there, and, if the same helps `again`, what sends them."""
         if not rows:
             return ""
         if self.in_doubt:
@@ -164,7 +183,7 @@ class _Way:
             what = f"{_rows(self.plan.added)} {'is' if self.plan.added == 1 else 'are'} not there"
         else:
             what = f"nothing of {_rows(rows)} was sent"
-        return f"{what}: the same command again sends what is missing and passes over what is there"
+        return f"{what}: the same command again sends what is missing and passes over what is there" if again else what
 
 
 @dataclass(frozen=True)
@@ -184,20 +203,28 @@ class _Run:
 
     def preview(self, rows: Sequence[NewRow]) -> _Outcome:
         """What `append` would do now, without doing it."""
+        return patiently(lambda: self._preview(rows), self.patience)
+
+    def _preview(self, rows: Sequence[NewRow]) -> _Outcome:
         with self.target.exclusive(self.ours, readonly=True):
             base = self.target.snapshot(self.series, self.ours, readonly=True)
             plan = self._plan(base, rows, readonly=True)
             self.series.warn_of_strays(base.strays, self.target.name)
             preview = describe_changes(base, plan.changes, plan.rows)
-            return replace(_outcome(plan, Commit(base.revision), frozenset(), 0), preview=preview)
+            made = _outcome(plan, Commit(base.revision), frozenset(), 0)
+            return replace(made, preview=preview, missing=base.missing)
 
     def append(self, rows: Sequence[NewRow], spool: Spool | None) -> _Outcome:
         """Until the rows are there; or the error says which are not, and an AppendFailed leaves them in the spool."""
         way = _Way()
         try:
             outcome = self._until_done(rows, way)
+        except KeyboardInterrupt as error:
+            error.add_note(f"interrupted; {way.unsent(len(rows), again=True) or 'there was no row to send'}")
+            raise
         except TargetError as error:
-            error.unsent = way.unsent(len(rows))
+            passes = isinstance(error, AppendFailed | VerifyError | LockedError | UnwritableError)
+            error.unsent = way.unsent(len(rows), again=passes)
             if spool is not None and rows and isinstance(error, AppendFailed):
                 error.unsent += f"; {self._keep(rows, spool)}"
             raise
@@ -214,27 +241,32 @@ class _Run:
 
     def _until_done(self, rows: Sequence[NewRow], way: _Way) -> _Outcome:
         """Try until the rows are there, or Tries has enough."""
-        tries = Tries(self.patience)
-        while True:
-            tries.begin()
-            plan, head = None, None
+        if isinstance(self.target, LocalTarget) and self.target.untouched:
+            # whatever fails in a folder that nothing of ours is in yet, fails before anything is made there
+            with self.target.exclusive(self.ours, readonly=True):
+                self._plan(self.target.snapshot(self.series, self.ours, readonly=True), rows, readonly=True)
+
+        def once(tries: Tries) -> _Outcome:
+            plan = None
             try:
-                with self.target.exclusive(self.ours):
-                    base = self.target.snapshot(self.series, self.ours)
-                    head = base.revision
+                # without a row there is nothing to write, and so nothing to make
+                with self.target.exclusive(self.ours, readonly=not rows):
+                    base = self.target.snapshot(self.series, self.ours, readonly=not rows)
+                    tries.head = base.revision
                     way.plan = plan = self._plan(base, rows)
                     commit = Commit(base.revision)
                     if plan.changes:
                         commit = self.target.commit(base, plan.changes, self._message(plan))
-                self.series.warn_of_strays(base.strays, self.target.name)
-                return _outcome(plan, commit, way.in_doubt, tries.attempts)
-            except TargetError as error:
+            except (TargetError, KeyboardInterrupt) as error:
                 # these may have arrived though no reply said so; if they are there next time, they are ours
-                if plan is not None and isinstance(error, OutcomeUnknown | RateLimited | VerifyError):
+                if plan is not None and isinstance(error, _IN_DOUBT):
                     way.in_doubt |= plan.new
-                if not error.retryable:
-                    raise
-                tries.after(error, head)
+                raise
+            self.series.warn_of_strays(base.strays, self.target.name)
+            done = _outcome(plan, commit, way.in_doubt, tries.attempts)
+            return done if plan.changes else replace(done, missing=base.missing)
+
+        return persistently(once, Tries(self.patience, _SAFE))
 
     def _plan(self, base: Snapshot, rows: Sequence[NewRow], *, readonly: bool = False) -> Plan:
         return plan_append(

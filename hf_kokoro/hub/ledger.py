@@ -121,8 +121,8 @@ class Ledger:
 
 @dataclass(frozen=True)
 class Declared:
-    """A commit that counts. `files`: path in the dataset to the name of its staged version. `entries`: the history
-    lines that follow.
+    """A commit that counts. `files`: path in the dataset to the name of its staged version ("": it is removed).
+    `entries`: the history lines that follow.
 
     `ledger_size` is the byte at which those lines begin in the history file.
     """

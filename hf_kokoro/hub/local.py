@@ -10,6 +10,7 @@ A process that dies before 2 leaves staged files, which the next one deletes; on
 
 from __future__ import annotations
 
+import filecmp
 import os
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,13 +20,15 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ..core.atomic import delete_temporaries, make_folders, sync_folder, write_atomically, write_synced
+from ..core.disk import disk_errors, reason
+from ..core.hubclient import Traffic
+from ..core.patience import Patience
 from ..core.series import Series
-from .errors import CommitRace, HistoryError, NotKept, TargetError, VerifyError
+from .errors import CommitRace, HistoryError, NotKept, TargetError, UnwritableError, VerifyError
 from .files import Notes, locked, prefix_digests, write_grown
 from .ledger import Declared, Entry, Ledger, new_entry, read_declared, read_entry
 from .ours import refuse_foreign
-from .patience import Patience
-from .target import CARD_PATH, LEDGER, Change, Commit, FileInfo, Grow, Ours, Revision, Snapshot, Traffic
+from .target import CARD_PATH, LEDGER, Change, Commit, FileInfo, Grow, Ours, Remove, Revision, Snapshot
 
 FOLDER = ".hf_kokoro"
 LOCK_SECONDS = 600.0
@@ -52,6 +55,11 @@ class LocalTarget:
     def __repr__(self) -> str:
         return f"LocalTarget({self.name!r})"
 
+    @property
+    def untouched(self) -> bool:
+        """Is nothing of ours there yet? Then what would fail is looked at first, so that a failure leaves nothing."""
+        return not self._hidden.exists()
+
     def index_dir(self, *, readonly: bool = False) -> Path | None:
         return None if readonly else self._hidden / "index"
 
@@ -67,6 +75,10 @@ class LocalTarget:
             yield
 
     def snapshot(self, series: Series, ours: Ours | None = None, *, readonly: bool = False) -> Snapshot:
+        with disk_errors(self.name, "nothing was written", UnwritableError):
+            return self._snapshot(series, ours, readonly=readonly)
+
+    def _snapshot(self, series: Series, ours: Ours | None, *, readonly: bool) -> Snapshot:
         self._refuse_foreign(ours)
         last = self.ledger.last()
         files, local = {}, {}
@@ -84,7 +96,16 @@ class LocalTarget:
                     "back, or see what the audit says",
                     0,
                 )
-        return Snapshot(last.id if last else "", files, local, self._card(), series.strays(listed))
+        missing = "" if self.folder.exists() else f"the folder {self.name}"
+        return Snapshot(last.id if last else "", files, local, self._card(), series.strays(listed), missing)
+
+    def listing(self, base: Snapshot) -> Sequence[str]:
+        files = (file for file in self.folder.rglob("*") if file.is_file())
+        found = sorted(file.relative_to(self.folder).as_posix() for file in files)
+        return [path for path in found if not path.startswith(f"{FOLDER}/")]
+
+    def same(self, base: Snapshot, files: Mapping[str, bytes | Path]) -> set[str]:
+        return {path for path, content in files.items() if _is_same(content, self.folder / path)}
 
     def commit(self, base: Snapshot, changes: Iterable[Change], message: str) -> Commit:
         last = self.ledger.last()
@@ -92,9 +113,12 @@ class LocalTarget:
             raise CommitRace(f"{self.name}: another process appended in between")
         staged: dict[str, Path] = {}
         grown = dict(base.files)
-        rows_added = 0
+        rows_added, removed = 0, list[str]()
         try:
             for change in changes:
+                if isinstance(change, Remove):
+                    removed.append(change.path)
+                    continue
                 staged[change.path] = self._staging_name(change.path)
                 if isinstance(change, Grow):
                     grown[change.path] = self._stage_growth(change, base, staged[change.path])
@@ -104,7 +128,7 @@ class LocalTarget:
                     _stage(change.content, staged[change.path])
             sync_folder(self._staged)
             entries = self._entries(last, base, rows_added, grown)
-            self._declare(entries, staged)
+            self._declare(entries, {path: file.name for path, file in staged.items()} | dict.fromkeys(removed, ""))
         except BaseException as error:
             # an interrupt may come when the commit counts already; then the next append carries it out
             declared = self._declared.exists()
@@ -112,7 +136,7 @@ class LocalTarget:
                 file.unlink(missing_ok=True)
             if isinstance(error, OSError):
                 what = "the next append will finish this one" if declared else "nothing was written"
-                raise TargetError(f"{self.name}: {error.strerror}; {what}") from error
+                raise UnwritableError(f"{self.name}: can't be written ({reason(error)}); {what}") from error
             raise
         self._carry_out()
         for path, info in grown.items():
@@ -250,20 +274,23 @@ class LocalTarget:
         parent = entries[-1].id if entries else base.revision
         return [*entries, new_entry(parent, "append", rows_added, {**kept, **grown})]
 
-    def _declare(self, entries: Sequence[Entry], staged: Mapping[str, Path]) -> None:
-        names, lines = {path: file.name for path, file in staged.items()}, [e.line().decode() for e in entries]
+    def _declare(self, entries: Sequence[Entry], names: Mapping[str, str]) -> None:
+        lines = [entry.line().decode() for entry in entries]
         write_atomically(self._declared, Declared(names, self.ledger.size(), lines).content())
 
     def _carry_out(self) -> None:
         """Do what `commit.json` says; every step may have been done already."""
+        with disk_errors(self.name, "the next append goes on from here", UnwritableError):
+            self._carry_out_plan()
+
+    def _carry_out_plan(self) -> None:
         plan = read_declared(self._declared)
         for path, name in plan.files.items():
             destination = self._file(path)
-            if (self._staged / name).exists():
-                try:
-                    os.replace(self._staged / name, destination)
-                except OSError as error:
-                    raise TargetError(f"{destination}: {error.strerror}; the next append goes on from here") from error
+            if not name:
+                destination.unlink(missing_ok=True)
+            elif (self._staged / name).exists():
+                os.replace(self._staged / name, destination)
                 sync_folder(destination.parent)
         entry = read_entry(plan.entries[-1].encode(), self._declared, 0)
         for path, info in entry.files.items():
@@ -292,6 +319,12 @@ class LocalTarget:
             with self.exclusive():
                 pass
         yield from self.ledger
+
+
+def _is_same(content: bytes | Path, file: Path) -> bool:
+    if not file.is_file():
+        return False
+    return filecmp.cmp(content, file, shallow=False) if isinstance(content, Path) else file.read_bytes() == content
 
 
 def _stage(content: bytes | Path, destination: Path) -> None:

@@ -106,7 +106,7 @@ def describe_changes(base: Snapshot, changes: Sequence[Change], rows: Sequence[N
         if isinstance(change, Grow):
             before = base.files[change.path].size if change.path in base.files else 0
             lines.append(f"{change.path}: {before} -> {before + len(change.tail)} bytes")
-        else:
+        elif isinstance(change, Put):
             lines += _small_file(base, change)
     lines += [f"  + row {row.id.hex()[:12]}, question {parse_object(row.line)['question_id']}" for row in rows[:_SHOWN]]
     if len(rows) > _SHOWN:

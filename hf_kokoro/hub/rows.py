@@ -13,6 +13,7 @@ import numpy as np
 
 from ..core import jsonl
 from ..core.atomic import write_atomically
+from ..core.disk import disk_errors
 from ..core.jsonl import parse_object
 from ..errors import Fault, Faults, RowError, SourceError, UsageError, describe
 from ..miti.contract import DATA_PATH, row_faults, row_id, row_line
@@ -24,6 +25,10 @@ from .lines import line_id
 _KEPT = 16
 """Bytes of the row id that are kept: enough that two different rows never look the same by chance."""
 Rows = Iterable[Mapping[str, Any]] | str | PathLike[str]
+ROWS_ALLOWED = (
+    "a list or another iterable of rows (mappings of the MITI-ST schema), a DataFrame, one split of a dataset, or the "
+    "path of a .jsonl file"
+)
 
 
 @dataclass(frozen=True)
@@ -103,7 +108,16 @@ def refuse_if_faulty(batch: Batch) -> None:
 
 
 def write_rejects(batch: Batch, file: Path) -> Path:
-    """Keep the refused rows, one a line, in `file`, or in a numbered one beside it if that holds others."""
+    """Keep the refused rows, one a line, in `file`, or in a numbered one beside it if that holds others.
+
+    Raises SourceError where that can't be, before anything is sent.
+    """
+    after = f"the {len(batch.rejects)} faulty rows have no place, so nothing was sent; name another file (--rejects)"
+    with disk_errors(file, after, SourceError):
+        return _write_rejects(batch, file)
+
+
+def _write_rejects(batch: Batch, file: Path) -> Path:
     content = b"".join(line.rstrip(b"\n") + b"\n" for line in batch.rejects)
     number, free = 1, file
     while free.exists() and free.read_bytes() != content:
@@ -118,12 +132,20 @@ def _incoming(rows: Rows) -> Iterable[tuple[str, bytes | None, Any]]:
     if isinstance(rows, str | PathLike):
         yield from _from_file(Path(rows))
         return
-    if isinstance(rows, Mapping):
-        raise UsageError(
-            "rows is one mapping; allowed: a list or another iterable of rows, or the path of a .jsonl file"
-        )
+    if isinstance(rows, Mapping) or not isinstance(rows, Iterable):
+        raise UsageError(f"rows: got {_given(rows)}; allowed: {ROWS_ALLOWED}")
     for number, row in enumerate(rows, 1):
         yield f"row {number}", None, dict(row) if isinstance(row, Mapping) else row
+
+
+def _given(rows: Any) -> str:
+    """What was given instead of rows; for a DatasetDict with its splits, one of which is meant."""
+    splits = (
+        [str(name) for name, value in rows.items() if hasattr(value, "column_names")] if hasattr(rows, "items") else []
+    )
+    if splits:
+        return f"a {type(rows).__name__} of the splits {', '.join(splits)} (give one of them: rows[{splits[0]!r}])"
+    return "one mapping" if isinstance(rows, Mapping) else describe(rows)
 
 
 def _from_file(path: Path) -> Iterable[tuple[str, bytes | None, Any]]:

@@ -96,9 +96,27 @@ SOURCES: dict[str, str] = {
 }
 """Where texts come from (Hub ids; EmplifAI and AnnoMI have none) to licence id."""
 
-_MARKS = {"UEC-InabaLab/KokoroChat": "kokorochat", "EmplifAI": "emplifai"}
-_NAMES_ONLY = {"AnnoMI": "annomi"}
+
+@dataclass(frozen=True)
+class _Mark:
+    """What gives a restricted source away: a word in names and cards, and columns that no other data has."""
+
+    word: str
+    columns: frozenset[str] = frozenset()
+
+
+_MARKS = {
+    "UEC-InabaLab/KokoroChat": _Mark(
+        "kokorochat",
+        frozenset({"counselor_id", "review_by_client_en", "review_by_client_jp", "review_by_client"}),
+    ),
+    "EmplifAI": _Mark("emplifai"),
+}
+_NAMES_ONLY = {"AnnoMI": _Mark("annomi")}
 """Sources that a card may well mention and not be made from."""
+TELLING_COLUMNS = frozenset[str]().union(*(mark.columns for mark in _MARKS.values()))
+DECLARING = f"--source-dataset NAME --license {miti_st.LICENSE}"
+"""Options of the verbs that make rows, with which their owner says where they are from."""
 
 
 def licence_of(source: str) -> Licence:
@@ -147,13 +165,19 @@ def named(sources: Mapping[str, Licence]) -> str:
 
 
 def sources_named_in(*texts: str) -> list[str]:
-    """Restricted sources that a card, a name or column names mention, whatever their metadata claims."""
+    """Restricted sources that a card or a name mentions, whatever their metadata claims."""
     folded = " ".join(texts).casefold()
-    return [source for source, mark in _MARKS.items() if mark in folded]
+    return [source for source, mark in _MARKS.items() if mark.word in folded]
+
+
+def sources_with_columns(names: Iterable[str]) -> list[str]:
+    """Restricted sources whose columns are among `names`."""
+    found = set(names)
+    return [source for source, mark in _MARKS.items() if mark.columns & found]
 
 
 def _named_like(source: str) -> list[str]:
-    return [name for name, mark in (_MARKS | _NAMES_ONLY).items() if mark in source.casefold()]
+    return [name for name, mark in (_MARKS | _NAMES_ONLY).items() if mark.word in source.casefold()]
 
 
 def looser_than(licence_id: str, sources: Mapping[str, Licence]) -> dict[str, Licence]:
@@ -175,10 +199,10 @@ def check_may_publish(sources: Mapping[str, Licence], *, public: bool, holds_lic
     restricted = {source: licence for source, licence in sources.items() if not licence.publishable}
     if not restricted or (holds_licence and not public):
         return
-    raise LicenceError(
-        f"publishing refused: this is made from {named(restricted)}, which {_reason(restricted)}; nothing was sent. "
+    raise refusal(
+        f"this is made from {named(restricted)}, which {_reason(restricted)}",
         "Possible instead: keep the folder and let others build it from their own copy with `hf-kokoro build`; or, if "
-        "you hold a licence from its authors, a private repo with --private --i-hold-the-licence"
+        "you hold a licence from its authors, a private repo with --private --i-hold-the-licence",
     )
 
 
@@ -189,9 +213,9 @@ def check_rows_may_leave(origins: Iterable[tuple[str, str]]) -> None:
     """
     restricted = {source: licence for source, licence in row_licences(origins).items() if not licence.publishable}
     if restricted:
-        raise LicenceError(
-            f"publishing refused: rows are made from {named(restricted)}, which {_reason(restricted)}; nothing was "
-            "sent. Possible instead: a folder of your own, which you don't publish"
+        raise refusal(
+            f"rows are made from {named(restricted)}, which {_reason(restricted)}",
+            "Possible instead: a folder of your own, which you don't publish",
         )
 
 
@@ -199,3 +223,34 @@ def _reason(restricted: Mapping[str, Licence]) -> str:
     if all(UNLICENSED in licence.asks for licence in restricted.values()):
         return "has no licence that is known to allow it"
     return "does not allow derived copies to be shared"
+
+
+def check_card_licence(listed: Iterable[str], sources: Mapping[str, Licence]) -> None:
+    """Raise LicenceError if what a card is made from asks for something that none of its licences does."""
+    names = list(listed)
+    tighter = dict(sources) if names else {}
+    for name in names:
+        tighter = looser_than(name, tighter)
+    if tighter:
+        said = " and ".join(names)[:80]
+        compared = "looser than" if set(names) <= set(LICENCES) else "not known here to ask as much as"
+        raise refusal(
+            f"the card says {said}, which is {compared} the licence of what it is made from: {named(tighter)}",
+            "A derived dataset can't be freer than its sources",
+        )
+
+
+def refuse_not_stated(origins: Mapping[tuple[str, ...], int]) -> None:
+    """Raise LicenceError if rows do not state their source and licence: such rows are for one's own machine."""
+    rows = sum(count for origin, count in origins.items() if miti_st.NOT_STATED in origin[:2])
+    if rows:
+        raise refusal(
+            f"{rows} of {sum(origins.values())} rows do not state where their texts come from or under which licence",
+            "Make them again into a dataset of their own and declare both: `pair` (or judge --append-to, "
+            f"append --watch) with {DECLARING}",
+        )
+
+
+def refusal(reason: str, step: str) -> LicenceError:
+    """The error for what may not be published."""
+    return LicenceError(f"publishing refused: {reason}; nothing was sent. {step}")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..evaluation.dialogue_ratings import DialogueReport
     from ..hub import AppendReport, AuditReport, audit
     from ..training.runner import TrainReport
+    from .annotating import KitReport, RatingsReport, annotate_adjudicate, annotate_export, annotate_import
     from .appending import append_rows
     from .building import BuildReport, StatsReport, build, export, leaks, stats
     from .comparing import AgreeReport, BiasRun, agree, bias
@@ -31,7 +32,9 @@ if TYPE_CHECKING:
     from .judging import JudgeRun, judge
     from .main_job import QuickstartReport, quickstart
     from .pairing import PairRun, pair
+    from .sending import SendReport, send_spooled
     from .training import train
+    from .validating import ValidityReport, validate
     from .watching import grow
 
 _EXPORTS = {
@@ -49,16 +52,23 @@ _EXPORTS = {
     "GenerationEvaluation": ".evaluating.generation",
     "GrowReport": ".growing",
     "JudgeRun": ".judging",
+    "KitReport": ".annotating",
     "LeakReport": "..corpora.leaks",
     "PairRun": ".pairing",
     "PreferenceEvaluation": ".evaluating.preference",
     "PublishReport": "..cards",
     "QuickstartReport": ".main_job",
+    "RatingsReport": ".annotating",
     "Report": "..core.reports",
     "ScoresEvaluation": ".evaluating.scores",
+    "SendReport": ".sending",
     "StatsReport": ".building",
     "TrainReport": "..training.runner",
+    "ValidityReport": ".validating",
     "agree": ".comparing",
+    "annotate_adjudicate": ".annotating",
+    "annotate_export": ".annotating",
+    "annotate_import": ".annotating",
     "append_rows": ".appending",
     "audit": "..hub",
     "bias": ".comparing",
@@ -77,8 +87,10 @@ _EXPORTS = {
     "pair": ".pairing",
     "publish": ".describing",
     "quickstart": ".main_job",
+    "send_spooled": ".sending",
     "stats": ".building",
     "train": ".training",
+    "validate": ".validating",
 }
 
 __all__ = [
@@ -96,16 +108,23 @@ __all__ = [
     "GenerationEvaluation",
     "GrowReport",
     "JudgeRun",
+    "KitReport",
     "LeakReport",
     "PairRun",
     "PreferenceEvaluation",
     "PublishReport",
     "QuickstartReport",
+    "RatingsReport",
     "Report",
     "ScoresEvaluation",
+    "SendReport",
     "StatsReport",
     "TrainReport",
+    "ValidityReport",
     "agree",
+    "annotate_adjudicate",
+    "annotate_export",
+    "annotate_import",
     "append_rows",
     "audit",
     "bias",
@@ -124,8 +143,10 @@ __all__ = [
     "pair",
     "publish",
     "quickstart",
+    "send_spooled",
     "stats",
     "train",
+    "validate",
 ]
 
 

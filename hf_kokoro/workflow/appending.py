@@ -41,6 +41,7 @@ def append_rows(
     token: str | None = None,
     spool: str | PathLike[str] | None = None,
     patience: Patience | None = None,
+    max_wait: float | None = None,
 ) -> AppendReport:
     """Add rows to a growing dataset: each row once, old bytes untouched, or no change at all.
 
@@ -52,12 +53,14 @@ def append_rows(
     else is as for `hf_kokoro.hub.append_rows`, and so are the errors it raises.
     """
     from .. import hub
+    from ..hub.resolve import HubOptions
     from ..policy.claims import declared_claim
     from ..policy.notes import Notes
 
     declared = declared_claim(None, None, written_by)
+    place = hub.resolve_target(target, HubOptions(branch, token, pr, private, max_wait))
     return hub.append_rows(
-        target,
+        place,
         plain_rows(rows),
         path,
         allow=allow,
@@ -68,20 +71,17 @@ def append_rows(
         dry_run=dry_run,
         segment_bytes=segment_bytes,
         message=message,
-        extra_operations=_together(card_hook(target, path, card), extra_operations),
+        extra_operations=_together(card_hook(place, path, card), extra_operations),
         notes=replace(notes or Notes(), written_by=declared.written_by),
-        branch=branch,
-        pr=pr,
-        private=private,
-        token=token,
         spool=spool,
         patience=patience,
+        max_wait=max_wait,
     )
 
 
 def plain_rows(rows: Any) -> Any:
     """Rows in Python's own types; a path stays a path, and what is no row stays for the check that names it."""
-    if isinstance(rows, str | PathLike | Mapping):
+    if isinstance(rows, str | PathLike | Mapping) or not isinstance(rows, Iterable):
         return rows
     if type(rows).__module__.partition(".")[0] == "pandas" and hasattr(rows, "to_dict"):
         rows = rows.to_dict("records")
@@ -114,29 +114,42 @@ class Append(Protocol):
     def __call__(self, rows: list[Row], *, patience: Patience | None, notes: Notes) -> AppendReport: ...
 
 
-def appender(to: str, path: str, card: bool | None = None, **options: Any) -> Append:
-    """Appends to `to`, the card renewed in the same commit.
+def appender(
+    to: str,
+    path: str,
+    card: bool | None = None,
+    *,
+    branch: str | None = None,
+    private: bool = True,
+    token: str | None = None,
+    max_wait: float | None = None,
+    **options: Any,
+) -> Append:
+    """Appends to `to`, the card renewed in the same commit; `options` are those of `append_rows`.
 
     Raises UsageError now for what can't be meant, and ForeignData if it holds another dataset; what else may be wrong
     with it (it may be out of reach for a while) is said by the appends.
     """
-    from ..hub import append_rows, resolve_target
+    from ..hub import Patience, append_rows, resolve_target
     from ..hub.errors import ForeignData, TargetError
     from ..hub.resolve import HubOptions
     from ..policy.gate import check_kinds
 
     check_kinds(options.get("allow", ()))
-    place = resolve_target(to, HubOptions(options.get("branch"), private=options.get("private", True)))
+    place = resolve_target(to, HubOptions(branch, token, private=private, max_wait=max_wait))
     try:
-        append_rows(place, [], path, dry_run=True)
+        append_rows(place, [], path, dry_run=True, patience=Patience(faults=2, seconds=10.0, longest_wait=1.0))
     except ForeignData:
         raise
     except TargetError:
         pass
-    hook = card_hook(to, path, card)
+    hook = card_hook(place, path, card)
 
     def append(rows: list[Row], *, patience: Patience | None, notes: Notes) -> AppendReport:
-        return append_rows(to, rows, path, extra_operations=hook, patience=patience, notes=notes, **options)
+        patience = patience or Patience()
+        if max_wait is not None:
+            patience = patience.within(min(max_wait, patience.seconds))
+        return append_rows(place, rows, path, extra_operations=hook, patience=patience, notes=notes, **options)
 
     return append
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..core.reports import Report
+from ..core.suggest import allowed
 from ..errors import UsageError
 from ..miti.contract import DATA_PATH
 from . import joining as join
@@ -110,6 +111,7 @@ def judge(
     source_dataset: str | None = None,
     license_name: str | None = None,
     written_by: str | None = None,
+    max_wait: float | None = None,
     progress: Progress | None = None,
 ) -> JudgeRun:
     """Score every answer of every question with `min_answers` answers or more, and journal each verdict at once.
@@ -117,13 +119,14 @@ def judge(
     `judge` is a judge's name (`rule`, `claude`, `claude:MODEL`, `scripted:FILE`), a Judge, or several of them; the
     options from `model` to `prices` are for Claude. Answers that the journal has a verdict on are passed over, so the
     same call goes on where an interrupted one stopped. `append_to` grows a dataset meanwhile; a target that can't be
-    reached doesn't stop the scoring, and is said in the report's `append`. Raises UsageError, SourceError,
+    reached doesn't stop the scoring, and is said in the report's `append`; `max_wait` bounds, in seconds, how long each
+    append waits for it. Raises UsageError, SourceError,
     JournalError; ClaimError for rows that could not be published.
     """
     source, book_path = str(source), Path(journal)
     for status in retry:
         if status not in RETRIED:
-            raise UsageError(f"--retry {status}: allowed: {', '.join(RETRIED)}")
+            raise UsageError(f"--retry {status}: {allowed(status, RETRIED)}")
     if (allow or redact) and append_to is None:
         raise UsageError("--allow and --redact are for --append-to: without it nothing leaves but what the judge reads")
     settings = ClaudeSettings(model, concurrency, batch, poll_seconds, max_usd, prices)
@@ -131,6 +134,8 @@ def judge(
     chat = join.load_source(source)
     if not append_to and (source_dataset, license_name, written_by) != (None, None, None):
         raise UsageError("--source-dataset, --license and --written-by are for --append-to; `pair` has them too")
+    if max_wait is not None and append_to is None:
+        raise UsageError("--max-wait is for --append-to")
     stamps = stamps_of(chat, source_dataset, license_name, written_by)
     growing, unstated = None, ""
     if append_to:
@@ -143,6 +148,7 @@ def judge(
             to=append_to,
             allow=allow,
             redact=redact,
+            max_wait=max_wait,
             min_answers=min_answers,
             every=every,
         )
@@ -190,13 +196,14 @@ def _growing(
     to: str,
     allow: Sequence[str],
     redact: bool,
+    max_wait: float | None,
     **options: Any,
 ) -> Growing:
     """Raises UsageError for several judges: a dataset's rows are one judge's."""
     tags = [join.judge_tag(judge) for judge in judges]
     if len(tags) != 1:
         raise UsageError(f"--append-to: got {len(tags)} judges ({', '.join(tags)}); allowed: one, and another run each")
-    append = appender(to, DATA_PATH, allow=tuple(allow), redact=redact)
+    append = appender(to, DATA_PATH, allow=tuple(allow), redact=redact, max_wait=max_wait)
     return Growing(journal, stamps, chat, append, judge_model=tags[0], allow=allow, **options)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..policy import PrivacyError
-from ..policy.licences import LicenceError, origins_of
+from ..policy.claims import origins_of
+from ..policy.licences import LicenceError
 from .build_card import build_statistics, render_build_card
 from .front_matter import CardError, ConfigCard
 from .publish import PublishOptions, PublishReport, publish

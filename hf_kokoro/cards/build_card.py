@@ -12,7 +12,7 @@ from ..core.suggest import allowed
 from ..corpora import BUILDERS
 from ..corpora.views import View, fixed
 from ..errors import UsageError, describe
-from ..policy.licences import Origins
+from ..policy.claims import Origins
 from .columns import column_table
 from .front_matter import ConfigCard, configs_metadata, size_category, split_card
 from .miti_card import LOCAL_NAME

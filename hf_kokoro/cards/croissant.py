@@ -25,6 +25,7 @@ CROISSANT_PATH = "croissant.json"
 _NO_DIGEST = "https://github.com/mlcommons/croissant/issues/80"
 """What Croissant files of the Hub state in the place of a digest: a git repo has none."""
 
+_LICENCE_PAGE = "https://spdx.org/licenses/{}.html"
 _CITE_AS = "Bertagnolli, N. (2020). Counsel Chat: Bootstrapping High-Quality Therapy Data."
 
 _CROISSANT_TERMS = (
@@ -57,7 +58,7 @@ def render_croissant(facts: MitiFacts, configs: Sequence[ConfigCard], repo: str,
         "name": "-".join(wording.title.lower().split()),
         "description": f"Preference pairs of answers to questions, scored on MITI-ST v1. {wording.writers}",
         "conformsTo": ["http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0"],
-        "license": "https://choosealicense.com/licenses/mit/" if wording.license_id == "mit" else NOT_STATED,
+        "license": _licences(wording),
         "url": f"https://huggingface.co/datasets/{repo}",
         "version": VERSION,
         "datePublished": published,
@@ -69,6 +70,11 @@ def render_croissant(facts: MitiFacts, configs: Sequence[ConfigCard], repo: str,
         "recordSet": [_record_set(config) for config in configs],
     }
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+
+
+def _licences(wording: Wording) -> str | list[str]:
+    pages = [_LICENCE_PAGE.format(name) for name in wording.licences if name != NOT_STATED]
+    return pages if len(pages) > 1 else next(iter(pages), NOT_STATED)
 
 
 def check_croissant(text: str) -> None:

@@ -15,6 +15,7 @@ import orjson
 
 from ..errors import Fault, RowError
 from ..miti.views import pair_view, unpaired_view
+from ..policy.claims import Claim
 from .facts import MitiFacts
 
 PAIRS_PATH = "pairs/train.jsonl"
@@ -24,18 +25,20 @@ Lines = Iterable[tuple[str, bytes]]
 """(where, line) of each line of the data files, oldest first; `where` names file and line."""
 
 
-def derive(lines: Lines, work: Path) -> tuple[MitiFacts, dict[str, Path]]:
+def derive(lines: Lines, work: Path, claims: Mapping[str, Claim] | None = None) -> tuple[MitiFacts, dict[str, Path]]:
     """Read every row once: the facts of all, and the derived files (path in the repo to a file in `work`).
 
-    Raises RowError naming the first line that is no row of the schema.
+    `claims` are those of the dataset's ledger, by row id. Raises RowError naming the first line that is no row of the
+    schema.
     """
     facts = MitiFacts()
     files = {PAIRS_PATH: work / "pairs.jsonl", UNPAIRED_PATH: work / "unpaired.jsonl"}
     with files[PAIRS_PATH].open("wb") as pairs, files[UNPAIRED_PATH].open("wb") as unpaired:
         for where, row in parse_rows(lines):
             try:
-                new_answers = facts.add(row)
-                pairs.write(_line(pair_view(row, identity=fast_row_id(row))))
+                identity = fast_row_id(row)
+                new_answers = facts.add(row, claims.get(identity) if claims else None)
+                pairs.write(_line(pair_view(row, identity=identity)))
                 unpaired.writelines(_line(unpaired_view(row, answer)) for answer in new_answers)
             except (KeyError, TypeError, AttributeError) as error:
                 raise RowError("data", [_schema_fault(where, error)]) from None

@@ -13,6 +13,7 @@ import numpy as np
 from ..core.stats import spearman
 from ..miti.contract import DIMENSIONS
 from ..miti.views import answer_key
+from ..policy.claims import Claim, claim_of
 
 TOTALS = range(14)
 """The rubric's documented range of totals, 0 to 13."""
@@ -27,8 +28,8 @@ class MitiFacts:
     questions: set[int] = field(default_factory=set)
     topics: Counter[str] = field(default_factory=Counter)
     judges: Counter[str] = field(default_factory=Counter)
-    origins: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """Rows a `source_dataset` and `license`, as they state them."""
+    origins: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    """Rows a claim: `source_dataset` and `license` as they state them, who wrote the answers, how that is known."""
     margins: Counter[int] = field(default_factory=Counter)
     scores: dict[str, Counter[int]] = field(
         default_factory=lambda: {name: Counter() for name in (*DIMENSIONS, "total")}
@@ -43,8 +44,8 @@ class MitiFacts:
     totals: array[int] = field(default_factory=lambda: array("b"))
     _seen: set[int] = field(default_factory=set)
 
-    def add(self, row: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-        """Count one row and return its answers that were not seen before.
+    def add(self, row: Mapping[str, Any], claim: Claim | None = None) -> list[Mapping[str, Any]]:
+        """Count one row and return its answers that were not seen before; `claim` is what the ledger says of it.
 
         Raises KeyError or TypeError if the row does not have the schema's keys and types.
         """
@@ -52,7 +53,9 @@ class MitiFacts:
         self.questions.add(hash((row["question_id"], row["prompt"])))
         self.topics[row["topic"]] += 1
         self.judges[row["judge_model"]] += 1
-        self.origins[(str(row["source_dataset"]), str(row["license"]))] += 1
+        # a line that names another source or licence than the row was not written for it
+        noted = claim is not None and claim[:2] == (row["source_dataset"], row["license"])
+        self.origins[claim if claim is not None and noted else claim_of(row)] += 1
         self.margins[row["chosen_score"] - row["rejected_score"]] += 1
         for side in ("chosen", "rejected"):
             self.therapists[side][row[f"{side}_therapist"]] += 1

@@ -11,12 +11,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ..hub.target import CARD_PATH
+from ..policy.claims import origins_of
 from ..policy.licences import (
     TELLING_COLUMNS,
     Licence,
     check_card_licence,
     licences_of,
-    origins_of,
     refuse_not_stated,
     row_licences,
     sources_named_in,
@@ -39,18 +39,18 @@ def folder_sources(source: Path, rows: Iterable[Mapping[str, Any]]) -> dict[str,
     content = card.read_bytes() if card.is_file() else b""
     text = content.decode("utf-8-sig", "replace")
     data, _ = split_card(text) if text else ({}, "")
-    licence = data.get("license")
-    if isinstance(licence, str) and licence not in LICENCE_IDS:
+    stated = data.get("license")
+    card_licences = [name for name in (stated if isinstance(stated, list) else [stated]) if isinstance(name, str)]
+    if not set(card_licences) <= LICENCE_IDS:
         raise_problems(card_problems(content))
-    stated = data.get("source_datasets")
-    sources = {name for name in (stated if isinstance(stated, list) else [stated]) if isinstance(name, str)}
+    named_there = data.get("source_datasets")
+    sources = {n for n in (named_there if isinstance(named_there, list) else [named_there]) if isinstance(n, str)}
     sources -= {"original"}
     sources |= {*sources_named_in(text, source.resolve().name), *sources_with_columns(_columns(source))}
     stated_by_rows = origins_of(rows)
     refuse_not_stated(stated_by_rows)
-    licences = {**licences_of(sorted(sources)), **row_licences(stated_by_rows)}
-    if isinstance(licence, str):
-        check_card_licence(licence, licences)
+    licences = {**licences_of(sorted(sources)), **row_licences((origin[0], origin[1]) for origin in stated_by_rows)}
+    check_card_licence(card_licences, licences)
     return licences or licences_of(["a source that the card does not name"])
 
 

@@ -23,14 +23,17 @@ from ..hub.resolve import HubOptions
 from ..hub.target import CARD_PATH, Change, Ours, Put, Remove, Target
 from ..miti.contract import DATA_PATH
 from ..policy import Gate, Policy, read_policy
+from ..policy.claims import origins_of
 from ..policy.gate import check_kinds
 from ..policy.licences import check_may_publish, refusal
 from .check import card_problems, raise_problems
 from .check_files import config_patterns, folder_files, folder_problems, pattern_problems
+from .claims import folder_notes
 from .derived import PAIRS_PATH, UNPAIRED_PATH, parse_rows
 from .front_matter import CardError, split_card
 from .hand_written import is_rendered
 from .miti_card import LOCAL_NAME, MITI_FIGURES
+from .origins import wording_of
 from .provenance import folder_sources
 from .write import card_files, read_lines, write_card
 
@@ -152,6 +155,7 @@ def _publish_rows(
         policy=options.policy,
         strict=True,
         extra_operations=extra_files,
+        notes=folder_notes(source),
         dry_run=options.dry_run,
         max_wait=options.max_wait,
     )
@@ -163,7 +167,7 @@ def _publish_rows(
     published = {*segments, *sent, CARD_PATH, *_GENERATED}
     return PublishReport(
         target=place.name,
-        licence="mit",
+        licence=" and ".join(wording_of(origins_of(rows)).license_ids),
         added=done.added,
         rows_total=done.rows_total,
         revision=revision,

@@ -20,10 +20,11 @@ from ..hub import Growth, LocalTarget, Target, resolve_target
 from ..hub.card import data_stamp
 from ..hub.files import file_chunks
 from ..hub.resolve import HubOptions
-from ..hub.target import CARD_PATH, Ours, Put
+from ..hub.target import CARD_PATH, LEDGER, Ours, Put
 from ..miti.contract import DATA_PATH, LICENSE, NOT_STATED
 from ..policy.licences import LicenceError, is_restricted, named, row_licences
 from .agreement import read_agreement
+from .claims import claims_in
 from .croissant import CROISSANT_PATH, check_croissant, render_croissant
 from .derived import PAIRS_PATH, UNPAIRED_PATH, derive
 from .facts import MitiFacts
@@ -102,7 +103,7 @@ def card_files(growth: Growth, *, repo: str = LOCAL_NAME, figures: bool = True) 
     }
     options = CardOptions(repo, growth.series.patterns, figures)
     with TemporaryDirectory() as work:
-        files = render_files(parts, growth.card, options, Path(work))[1]
+        files = render_files(parts, growth.card, options, Path(work), growth.ledger)[1]
         return {path: c.read_bytes() if isinstance(c, Path) else c for path, c in files.items()}
 
 
@@ -123,10 +124,13 @@ Parts = Mapping[str, Sequence[Path | bytes]]
 
 
 def render_files(
-    parts: Parts, existing: bytes | None, options: CardOptions, work: Path
+    parts: Parts, existing: bytes | None, options: CardOptions, work: Path, ledger: Parts | None = None
 ) -> tuple[int, dict[str, bytes | Path]]:
-    """Number of rows, and every file of the card: path in the target to content, or to a large file in `work`."""
-    facts, files = derive(read_lines(parts), work)
+    """Number of rows, and every file of the card: path in the target to content, or to a large file in `work`.
+
+    `ledger` is that of the dataset: who said what about which row.
+    """
+    facts, files = derive(read_lines(parts), work, claims_in(ledger or {}))
     _check_licences(facts)
     drawn = miti_st_figures(facts) if options.figures else {}
     card = render_miti_card(
@@ -149,14 +153,15 @@ def render_files(
 
 
 def _check_licences(facts: MitiFacts) -> None:
-    """The card says that all rows are MIT: raise LicenceError if a row or the licence of its source says otherwise."""
+    """The card lists the licences of its rows: raise LicenceError if one of them allows no sharing."""
     # rows that state nothing claim nothing: the card says so, and publishing is refused
-    stated = [origin for origin in facts.origins if NOT_STATED not in origin or is_restricted(origin[0])]
-    other = {source: found for source, found in row_licences(stated).items() if found.id != LICENSE.lower()}
+    stated = [(o[0], o[1]) for o in facts.origins if NOT_STATED not in o[:2] or is_restricted(o[0])]
+    other = {source: found for source, found in row_licences(stated).items() if not found.publishable}
     if other:
         raise LicenceError(
-            f"{CARD_PATH} refused: this card is for {LICENSE} rows, and some rows are from {named(other)}; allowed: "
-            f"rows with license {LICENSE} of a source that has it. Keep others in a dataset of their own"
+            f"{CARD_PATH} refused: this card is for rows that may be shared, and some are from {named(other)}; "
+            f"allowed: rows of a source and a licence that allow it, such as {LICENSE}. Keep others in a folder of "
+            "their own, without a card"
         )
 
 
@@ -167,12 +172,13 @@ def _write(
     # a card is of rows that are there, so no repo and no branch is made for it
     base = place.snapshot(series, _OURS, readonly=check or place.remote)
     tries.head = base.revision
-    if not base.files:
+    if not series.ordered(base.files):
         raise CardError(f"{place.name}: no {series.path} there; append rows first, or name a built folder's dataset")
     series.warn_of_strays(base.strays, place.name)
     parts = {path: [base.local[path]] for path in series.ordered(base.files)}
+    ledger = {path: [base.local[path]] for path in LEDGER.ordered(base.files)}
     with disk_errors(gettempdir(), _NOT_WRITTEN, CardError), TemporaryDirectory() as work:
-        rows, files = render_files(parts, base.card, options, Path(work))
+        rows, files = render_files(parts, base.card, options, Path(work), ledger)
         same = place.same(base, files)
         changed = tuple(path for path in files if path not in same)
         revision = base.revision

@@ -10,7 +10,7 @@ import typer
 
 from ..errors import UsageError
 from .console import INTERRUPTED, interruptible, print_error, print_findings, print_json
-from .gate_options import LICENSE_HELP, SOURCE_DATASET_HELP, Allow, PolicyFile, Redact
+from .gate_options import LICENSE_HELP, SOURCE_DATASET_HELP, WRITTEN_BY_HELP, Allow, PolicyFile, Redact
 from .wait_options import MaxWait
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ def append(
     min_answers: Annotated[int, typer.Option(min=2, help="--watch: least number of answers to a question.")] = 3,
     source_dataset: Annotated[str | None, typer.Option(help=f"--watch: {SOURCE_DATASET_HELP}")] = None,
     license_: Annotated[str | None, typer.Option("--license", help=f"--watch: {LICENSE_HELP}")] = None,
+    written_by: Annotated[str | None, typer.Option(help=WRITTEN_BY_HELP)] = None,
     json_: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Add rows to a dataset that only ever grows: each row once, old bytes untouched, or no change at all.
@@ -109,6 +110,7 @@ def append(
                 min_answers=min_answers,
                 source_dataset=source_dataset,
                 license_name=license_,
+                written_by=written_by,
                 appended=_pass_over if json_ else _print_now,
                 **options,
             )
@@ -122,7 +124,15 @@ def append(
     again = "the same command again sends what is missing and passes over what is there"
     with interruptible("a dry run changes nothing" if dry_run else again):
         report = append_rows(
-            to, rows, path, skip_invalid=skip_invalid, rejects=rejects, dry_run=dry_run, pr=pr, **options
+            to,
+            rows,
+            path,
+            skip_invalid=skip_invalid,
+            rejects=rejects,
+            dry_run=dry_run,
+            pr=pr,
+            written_by=written_by,
+            **options,
         )
     if json_:
         print_json(report.as_dict())

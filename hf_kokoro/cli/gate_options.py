@@ -22,5 +22,6 @@ PolicyFile = Annotated[
     typer.Option("--policy", help="TOML file that decides what the options leave open.", show_default=False),
 ]
 
-SOURCE_DATASET_HELP = "Rows' source_dataset, for a table of your own (upstream's is known by its bytes)."
-LICENSE_HELP = "Rows' license, for a table of your own: MIT."
+SOURCE_DATASET_HELP = "Rows' source_dataset, for a table of your own (upstream's answers are known by digest)."
+LICENSE_HELP = "Rows' license, for a table of your own: an SPDX id, such as MIT or CC-BY-4.0."
+WRITTEN_BY_HELP = "Who wrote the answers, for a table of your own: people, model or fictional."

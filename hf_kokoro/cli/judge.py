@@ -9,7 +9,7 @@ import typer
 
 from ..errors import KokoroError
 from .console import interruptible, print_json, print_table
-from .gate_options import LICENSE_HELP, SOURCE_DATASET_HELP, Allow, PolicyFile, Redact
+from .gate_options import LICENSE_HELP, SOURCE_DATASET_HELP, WRITTEN_BY_HELP, Allow, PolicyFile, Redact
 from .wait_options import MaxWait
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ def judge(
     policy: PolicyFile = None,
     source_dataset: Annotated[str | None, typer.Option(help=f"--append-to: {SOURCE_DATASET_HELP}")] = None,
     license_: Annotated[str | None, typer.Option("--license", help=f"--append-to: {LICENSE_HELP}")] = None,
+    written_by: Annotated[str | None, typer.Option(help=f"--append-to: {WRITTEN_BY_HELP}")] = None,
     max_wait: MaxWait = None,
     json_: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
@@ -95,6 +96,7 @@ def judge(
             policy=policy,
             source_dataset=source_dataset,
             license_name=license_,
+            written_by=written_by,
             max_wait=max_wait,
         )
     if json_:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .console import print_json, print_table
-from .gate_options import LICENSE_HELP, SOURCE_DATASET_HELP, PolicyFile
+from .gate_options import LICENSE_HELP, SOURCE_DATASET_HELP, WRITTEN_BY_HELP, PolicyFile
 
 if TYPE_CHECKING:
     from ..workflow.pairing import PairRun
@@ -40,6 +40,7 @@ def pair(
     ] = None,
     source_dataset: Annotated[str | None, typer.Option(help=SOURCE_DATASET_HELP)] = None,
     license_: Annotated[str | None, typer.Option("--license", help=LICENSE_HELP)] = None,
+    written_by: Annotated[str | None, typer.Option(help=WRITTEN_BY_HELP)] = None,
     policy: PolicyFile = None,
     json_: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
@@ -69,6 +70,7 @@ def pair(
         consensus=consensus or (),
         source_dataset=source_dataset,
         license_name=license_,
+        written_by=written_by,
         policy=policy,
     )
     if json_:

@@ -27,6 +27,8 @@ class Series:
     """All segments of one growing file, named after the first one, such as `data/pilot.jsonl`."""
 
     path: str
+    hidden: bool = False
+    """True for what no loader is to read, in a folder whose name has a dot in front."""
 
     def __post_init__(self) -> None:
         pure = PurePosixPath(self.path)
@@ -34,7 +36,7 @@ class Series:
             raise UsageError(
                 f"path {self.path!r} can't be used; allowed: a relative path with / between folders that ends in .jsonl"
             )
-        if any(part.startswith(".") for part in pure.parts):
+        if any(part.startswith(".") for part in pure.parts) and not self.hidden:
             raise UsageError(f"path {self.path!r} is hidden, so datasets would not load it; use a name without a dot")
 
     @property

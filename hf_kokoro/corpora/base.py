@@ -212,7 +212,7 @@ class SourceBuilder(datasets.ArrowBasedBuilder):
         """(name, bytes) of the files that EDITION counts."""
         return self.files.members()
 
-    def origins(self) -> Mapping[tuple[str, str], int] | None:
+    def origins(self) -> Mapping[tuple[str, ...], int] | None:
         """Rows a (source, licence), where rows state theirs; None where both are those of the corpus."""
         return None
 

@@ -19,22 +19,11 @@ from ..core.archives import SourceFiles, open_source
 from ..core.cells import TableRow
 from ..core.tables import SUFFIXES, is_table, read_table
 from ..errors import Fault, Faults, describe
-from ..miti.contract import SAMPLE_DATASET, SOURCE_DATASET
 from .no_rows import no_rows
-from .published import PinnedFile
 
 REQUIRED_COLUMNS = ("questionID", "questionTitle", "questionText", "therapistInfo", "answerText")
 OPTIONAL_COLUMNS = ("questionLink", "topic", "therapistURL", "upvotes", "views")
 
-UPSTREAM = (
-    PinnedFile(
-        "20200325_counsel_chat.csv", 3_281_269, "c36fbce1c12271a17f3f355f6aaeb0b04987b217b53b600c5677985f15c9f1a8"
-    ),
-    PinnedFile("counselchat-data.csv", 3_019_672, "00d7b44d1bb3c300b6077d1442e32db7ac41b6cc337122d238e0ca78b75c7825"),
-)
-"""The two tables of the repository nbertagnolli/counsel-chat. Only of these bytes its authors' claims are repeated."""
-
-_SAMPLE = Path(__file__).resolve().parents[1] / "samples" / "counsel_chat.csv"
 _WHOLE = re.compile(r"\d{1,18}\Z", re.ASCII)
 
 
@@ -72,8 +61,8 @@ class CounselChat:
     ignored_columns: tuple[str, ...]
     ignored_files: tuple[str, ...]
     digest: str
-    edition: str = ""
-    """Whose bytes these are, all of them: upstream's Hub id, or the bundled sample's name; "" for any others."""
+    fetched: bool = False
+    """Was it read from upstream's own repo on the Hub?"""
 
     @property
     def answers(self) -> int:
@@ -102,7 +91,6 @@ def read_counsel_chat(source: str | Path) -> CounselChat:
         ignored_columns=tuple(sorted(reading.ignored_columns)),
         ignored_files=tuple(reading.ignored_files),
         digest=grouping.digest(),
-        edition=reading.edition,
     )
 
 
@@ -134,11 +122,6 @@ class _Reading:
     path: Path
     ignored_columns: set[str] = field(default_factory=set)
     ignored_files: list[str] = field(default_factory=list)
-    editions: set[str] = field(default_factory=set)
-
-    @property
-    def edition(self) -> str:
-        return next(iter(self.editions)) if len(self.editions) == 1 else ""
 
     @cached_property
     def files(self) -> SourceFiles:
@@ -150,7 +133,6 @@ class _Reading:
         tables = 0
         for name, data in files.members(accept=is_table):
             tables += 1
-            self.editions.add(_edition(data))
             # UTF-8 only: as CP932 the curly quotes of a Windows-1252 file would turn into kanji unnoticed
             yield from self._checked(read_table(name, data, faults, fallback=None), faults)
         if not tables:
@@ -168,12 +150,6 @@ class _Reading:
                 continue
             self.ignored_columns.update(row.cells.keys() - {*REQUIRED_COLUMNS, *OPTIONAL_COLUMNS})
             yield row
-
-
-def _edition(data: bytes) -> str:
-    if any(file.holds(data) for file in UPSTREAM):
-        return SOURCE_DATASET
-    return SAMPLE_DATASET if len(data) == _SAMPLE.stat().st_size and data == _SAMPLE.read_bytes() else ""
 
 
 def _parse(row: TableRow, faults: Faults) -> tuple[_Head, Answer]:

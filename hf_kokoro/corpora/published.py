@@ -41,19 +41,6 @@ class Edition:
     sha256: str
 
 
-@dataclass(frozen=True)
-class PinnedFile:
-    """One upstream file: its base name, its size in bytes, and the sha256 of its content."""
-
-    name: str
-    size: int
-    sha256: str
-
-    def holds(self, data: bytes) -> bool:
-        """Are these its bytes? The name decides nothing."""
-        return len(data) == self.size and hashlib.sha256(data).hexdigest() == self.sha256
-
-
 def edition_of(members: Iterable[tuple[str, bytes]]) -> Edition:
     """Measure (name, bytes) members."""
     listing, total = [], 0

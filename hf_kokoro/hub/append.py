@@ -18,6 +18,7 @@ from ..core.reports import Report
 from ..core.series import Series
 from ..miti.contract import DATA_PATH
 from ..policy import Gate, Policy, read_policy
+from ..policy.notes import Notes
 from .errors import (
     AppendFailed,
     LockedError,
@@ -83,6 +84,7 @@ def append_rows(
     segment_bytes: int | None = None,
     message: str | None = None,
     extra_operations: ExtraFiles | None = None,
+    notes: Notes | None = None,
     branch: str | None = None,
     pr: bool = False,
     private: bool = True,
@@ -99,6 +101,9 @@ def append_rows(
     `segment_bytes` a file that would grow past that size is sealed and the next segment begun.
     `extra_operations` may add files (the card) to the same commit.
 
+    Who said what about each new row goes into `.hf_kokoro/provenance.jsonl`, in the same commit: what `notes` (and the
+    file that `pair` leaves beside a rows file) say, as far as the answers' digests bear it out; else what a row states.
+
     Nothing leaves for the Hub whose texts may point to people: `allow` names kinds (email, phone, url, digits,
     name) that may stay, `redact` replaces the others by `[kind]`. In a folder findings are only reported, unless
     `strict`. `policy` (a file, see `hf_kokoro.policy.policy_file`) decides what these two leave open, single rows, and
@@ -111,15 +116,16 @@ def append_rows(
     `hf-kokoro spool send`) sends them, no other append does.
 
     Raises RowError (all faults listed), PrivacyError, ClaimError (rows that don't state their source and licence),
-    ForeignData, BaseFormatError, HistoryError, AccessError, AppendFailed or another TargetError; then nothing in
-    the target was changed, unless it is a VerifyError.
+    LicenceError (rows of which nothing may be shared), SourceError (notes that can't be read), ForeignData,
+    BaseFormatError, HistoryError, AccessError, AppendFailed or another TargetError; then nothing in the target was
+    changed, unless it is a VerifyError.
     """
     rules = read_policy(policy)
     max_wait = rules.or_given("max_wait", max_wait)
     place = resolve_target(target, HubOptions(branch, token, pr, private, max_wait))
     series = Series(path)
     gate = Gate(allow, redact=redact, policy=rules, stops=place.remote or strict)
-    batch = read_batch(rows, gate)
+    batch = read_batch(rows, gate, notes, path)
     if not skip_invalid:
         refuse_if_faulty(batch)
     gate.check()

@@ -19,9 +19,10 @@ from ..miti.contract import DATA_PATH
 from .card import SplitCount, split_counts
 from .errors import HistoryError, TargetError
 from .prove import FileProof, prove_file
+from .provenance import LedgerCheck
 from .resolve import resolve_target
 from .rows import RowCheck
-from .target import CARD_PATH, FileInfo, Revision, Target
+from .target import CARD_PATH, LEDGER, FileInfo, Revision, Target
 
 _RENEW = "`hf-kokoro card` writes it anew"
 
@@ -64,6 +65,9 @@ class AuditReport(Report):
 def audit(target: str | PathLike[str] | Target, path: str = DATA_PATH) -> AuditReport:
     """Walk the target's history and check every revision of the data files under `path`.
 
+    The ledger beside them has to grow as they do, and each of its lines to be about a row that is there; rows without a
+    line are older than it.
+
     Memory doesn't grow with the files: they are streamed. Raises TargetError if the history can't be read.
     """
     place, series = resolve_target(target), Series(path)
@@ -81,12 +85,25 @@ def audit(target: str | PathLike[str] | Target, path: str = DATA_PATH) -> AuditR
     check = RowCheck()
     proofs = {name: prove_file(place, name, revisions, check, faults=history, row_faults=rows) for name in names}
     rows.extend(check.duplicate_faults())
+    broken = _check_ledger(place, series, revisions, check, history=history, rows=rows)
     wrong_cards = _check_cards(place, series, revisions, proofs, cards)
-    table = _table(revisions, proofs, wrong_cards)
+    table = _table(revisions, proofs, wrong_cards | broken)
     kept = [*history, *rows, *cards][:FAULTS_SHOWN]
     count = history.count + rows.count + cards.count
     total = (table[-1].rows or 0) if table else 0
     return AuditReport(not count, table, total, kept, count, place.name, path)
+
+
+def _check_ledger(
+    place: Target, series: Series, revisions: Sequence[Revision], check: RowCheck, *, history: Faults, rows: Faults
+) -> set[int]:
+    """Numbers of the revisions in which the ledger did more than grow; its lines are checked against the rows."""
+    ledger = LedgerCheck(series)
+    broken: set[int] = set()
+    for name in LEDGER.ordered({name for revision in revisions for name in revision.files}):
+        broken |= prove_file(place, name, revisions, ledger, faults=history, row_faults=rows).broken
+    rows.extend(ledger.faults(check))
+    return broken
 
 
 def _table(

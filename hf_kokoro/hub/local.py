@@ -28,7 +28,7 @@ from .errors import CommitRace, HistoryError, NotKept, TargetError, UnwritableEr
 from .files import Notes, locked, prefix_digests, write_grown
 from .ledger import Declared, Entry, Ledger, new_entry, read_declared, read_entry
 from .ours import refuse_foreign
-from .target import CARD_PATH, Change, Commit, FileInfo, Grow, Ours, Remove, Revision, Snapshot
+from .target import CARD_PATH, LEDGER, Change, Commit, FileInfo, Grow, Ours, Remove, Revision, Snapshot
 
 FOLDER = ".hf_kokoro"
 LOCK_SECONDS = 600.0
@@ -83,14 +83,14 @@ class LocalTarget:
         last = self.ledger.last()
         files, local = {}, {}
         listed = self._listed(series)
-        paths = series.ordered(listed)
-        for path in paths:
-            file = self._file(path)
-            known = last.files.get(path) if last else None
-            files[path] = self._proven(path, file, known, sealed=path != paths[-1], readonly=readonly)
-            local[path] = file
+        for paths in (series.ordered(listed), LEDGER.ordered(self._listed(LEDGER))):
+            for path in paths:
+                file = self._file(path)
+                known = last.files.get(path) if last else None
+                files[path] = self._proven(path, file, known, sealed=path != paths[-1], readonly=readonly)
+                local[path] = file
         for path, info in last.files.items() if last else ():
-            if path in series and path not in files:
+            if (path in series or path in LEDGER) and path not in files:
                 raise HistoryError(
                     f"{self.name}: {path} had {info.size} bytes at the last append and is gone; put it "
                     "back, or see what the audit says",
@@ -122,7 +122,8 @@ class LocalTarget:
                 staged[change.path] = self._staging_name(change.path)
                 if isinstance(change, Grow):
                     grown[change.path] = self._stage_growth(change, base, staged[change.path])
-                    rows_added += sum(1 for line in change.tail.split(b"\n") if line)
+                    if change.path not in LEDGER:
+                        rows_added += sum(1 for line in change.tail.split(b"\n") if line)
                 else:
                     _stage(change.content, staged[change.path])
             sync_folder(self._staged)
@@ -160,10 +161,11 @@ class LocalTarget:
             if last is not None:
                 yield last
             parent = entry.id
-            recorded = {path: info for path, info in entry.files.items() if path in series}
+            recorded = {path: info for path, info in entry.files.items() if path in series or path in LEDGER}
             last = Revision(entry.id, entry.time, AUTHORS[entry.kind], recorded)
         listed = self._listed(series)
-        now = {path: FileInfo(self._file(path).stat().st_size) for path in series.ordered(listed)}
+        paths = [*series.ordered(listed), *LEDGER.ordered(self._listed(LEDGER))]
+        now = {path: FileInfo(self._file(path).stat().st_size) for path in paths}
         if {path: info.size for path, info in now.items()} != {p: info.size for p, info in recorded.items()}:
             if last is not None:
                 yield last
@@ -233,7 +235,8 @@ class LocalTarget:
         copied, info = write_grown(base.local[change.path] if known else None, change.tail, staged)
         if known and copied != known.sha256:
             raise CommitRace(f"{self.name}: {change.path} changed while it was read")
-        self.traffic.sent += len(change.tail)
+        if change.path not in LEDGER:
+            self.traffic.sent += len(change.tail)
         return info
 
     def _staging_name(self, path: str) -> Path:

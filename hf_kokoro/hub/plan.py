@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import quote
 
@@ -12,6 +12,7 @@ from ..core.jsonl import parse_object
 from ..core.series import Series, split_lines
 from .card import grown_card
 from .files import index_file
+from .provenance import ledger_parts, ledger_tails
 from .rows import NewRow
 from .target import CARD_PATH, Change, ExtraFiles, Grow, Growth, Put, Snapshot
 
@@ -53,8 +54,9 @@ def plan_append(
     duplicates, total = len(rows) - len(new), sum(counts.values())
     if not new:
         return Plan([], frozenset(), duplicates, total, {})
-    growth = _place(base, series, new, counts, segment_bytes)
-    changes: list[Change] = [Grow(path, tail) for path, tail in growth.tails.items()]
+    noted = ledger_tails(base, new, segment_bytes)
+    growth = replace(_place(base, series, new, counts, segment_bytes), ledger=ledger_parts(base, noted))
+    changes: list[Change] = [Grow(path, tail) for path, tail in {**growth.tails, **noted}.items()]
     files = {**_renewed_card(growth), **(extra(growth) if extra else {})}
     changes += [Put(path, content) for path, content in files.items()]
     grown = {path: len(tail) for path, tail in growth.tails.items()}

@@ -6,15 +6,22 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
 from ..core.jsonl import CHUNK
 from ..errors import Fault, Faults
 from .errors import NotKept
 from .files import git_hasher
 from .lines import iter_lines
-from .rows import RowCheck
 from .target import FileInfo, Revision, Target
+
+
+class LineCheck(Protocol):
+    """What is asked of the lines of the newest version of a file."""
+
+    def start_file(self, path: str) -> None: ...
+
+    def line(self, number: int, offset: int, line: bytes, faults: Faults) -> None: ...
 
 
 @dataclass
@@ -29,7 +36,7 @@ def prove_file(
     target: Target,
     path: str,
     revisions: Sequence[Revision],
-    check: RowCheck,
+    check: LineCheck,
     *,
     faults: Faults,
     row_faults: Faults,
@@ -66,7 +73,7 @@ def _watch(
     revision: Revision,
     versions: Sequence[FileInfo | None],
     *,
-    check: RowCheck | None,
+    check: LineCheck | None,
     faults: Faults,
 ) -> PrefixWatch | None:
     """Stream one version; None if it can't be had any more."""

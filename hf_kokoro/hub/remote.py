@@ -24,7 +24,7 @@ from .files import content_matches, file_matches, locked, write_grown
 from .mirror import Mirror, cache_root, folder_name
 from .ours import refuse_foreign
 from .pinned import PinnedStream
-from .target import CARD_PATH, Change, Commit, FileInfo, Grow, Ours, Remove, Revision, Snapshot
+from .target import CARD_PATH, LEDGER, Change, Commit, FileInfo, Grow, Ours, Remove, Revision, Snapshot
 
 _PULL_REQUESTS_LOOKED_AT = 20
 _WAY_OUT = "it is the mirror; free some space there, or set HF_KOKORO_CACHE to another folder"
@@ -100,16 +100,17 @@ class HubTarget:
         with disk_errors(self.mirror.folder, f"nothing was sent; {_WAY_OUT}", UnwritableError):
             revision, missing = self._repo.head(self.private)
             if not revision:
-                if gone := next((path for path in self.mirror.held() if path in series), None):
+                if gone := next((path for path in self.mirror.held() if path in series or path in LEDGER), None):
                     raise self.mirror.removed(gone)
                 return Snapshot("", {}, {}, missing=missing)
             card = self._card(revision)
             if ours is not None:
                 refuse_foreign(self.name, ours, card, partial(self._repo.files, revision))
-            listed = self._listed(series, revision)
+            listed, noted = self._listed(series, revision), self._listed(LEDGER, revision)
             files = {path: listed[path] for path in series.ordered(listed)}
+            files |= {path: noted[path] for path in LEDGER.ordered(noted)}
             for path in self.mirror.held():
-                if path in series and path not in files:
+                if (path in series or path in LEDGER) and path not in files:
                     raise self.mirror.removed(path)
             fetch = self._repo.pinned(revision).fetch
             local = {path: self.mirror.prove(path, info, fetch) for path, info in files.items()}
@@ -171,8 +172,9 @@ class HubTarget:
         return patiently(self._repo.is_private, self.patience)
 
     def _revision(self, commit: GitCommitInfo, series: Series) -> Revision:
-        listed = self._listed(series, commit.commit_id)
+        listed, noted = self._listed(series, commit.commit_id), self._listed(LEDGER, commit.commit_id)
         files = {path: listed[path] for path in series.ordered(listed)} | self.infos([CARD_PATH], commit.commit_id)
+        files |= {path: noted[path] for path in LEDGER.ordered(noted)}
         time = commit.created_at.isoformat(timespec="seconds")
         return Revision(commit.commit_id, time, ", ".join(commit.authors), files, series.strays(listed))
 

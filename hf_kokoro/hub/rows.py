@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,10 @@ from ..core.atomic import write_atomically
 from ..core.disk import disk_errors
 from ..core.jsonl import parse_object
 from ..errors import Fault, Faults, RowError, SourceError, UsageError, describe
-from ..miti.contract import row_faults, row_id, row_line
+from ..miti.contract import DATA_PATH, row_faults, row_id, row_line
+from ..miti.no_answers import answer_faults
 from ..policy import Gate
+from ..policy.notes import REDACTED, Note, Notes
 from .lines import line_id
 
 _KEPT = 16
@@ -31,10 +33,12 @@ ROWS_ALLOWED = (
 
 @dataclass(frozen=True)
 class NewRow:
-    """A valid row: its identity and its line as it will stand in the file."""
+    """A valid row: its identity, and its line as it will stand in the file."""
 
     id: bytes
     line: bytes
+    note: bytes = b""
+    """Its line in the ledger."""
 
 
 @dataclass
@@ -47,23 +51,27 @@ class Batch:
     faults: Faults = field(default_factory=Faults)
 
 
-def read_batch(rows: Rows, gate: Gate) -> Batch:
+def read_batch(rows: Rows, gate: Gate, notes: Notes | None = None, path: str = DATA_PATH) -> Batch:
     """Check rows given as mappings, or as the path of a JSON Lines file; valid ones pass the gate, each once.
 
-    What the gate replaced is checked again, and its row id is that of the row as it is sent.
+    What the gate replaced is checked again, and its row id is that of the row as it is sent. `notes` say what is known
+    of rows beside their keys, and so does the file beside a rows file; `path` is the growing file that they are for.
     """
     batch = Batch()
+    notes = notes or Notes()
+    if isinstance(rows, str | PathLike):
+        notes = notes.beside(Path(rows))
     came: set[str] = set()
     sent: set[bytes] = set()
     for where, raw, value in _incoming(rows):
-        new: NewRow | list[Fault] = [value] if isinstance(value, Fault) else row_faults(value, where)
+        new: NewRow | list[Fault] = [value] if isinstance(value, Fault) else _faults(value, where)
         if not new:
             identity = row_id(value)
             if identity in came:
                 batch.repeats += 1
                 continue
             came.add(identity)
-            new = _gated(value, where, gate)
+            new = _gated(value, where, gate, notes.of(value, identity), path)
         if isinstance(new, list):
             batch.faults.extend(new)
             batch.rejects.append(raw if raw is not None else _as_line(value))
@@ -75,15 +83,22 @@ def read_batch(rows: Rows, gate: Gate) -> Batch:
     return batch
 
 
-def _gated(value: dict[str, Any], where: str, gate: Gate) -> NewRow | list[Fault]:
+def _faults(row: Any, where: str) -> list[Fault]:
+    return row_faults(row, where) or list(answer_faults(row, where))
+
+
+def _gated(value: dict[str, Any], where: str, gate: Gate, note: Note, path: str) -> NewRow | list[Fault]:
     """A valid row as it leaves the gate, or what is wrong with it then."""
     row = gate.row(value)
-    if row is not value and (faults := row_faults(row, where)):
-        return faults
+    if row is not value:
+        if faults := row_faults(row, where):
+            return faults
+        note = replace(note, text=REDACTED)
     line = row_line(row).encode()
     if len(line) > jsonl.LINE_LIMIT:
         return [Fault(where, "", f"a row of {len(line)} bytes", f"at most {jsonl.LINE_LIMIT} bytes")]
-    return NewRow(bytes.fromhex(row_id(row)), line)
+    identity = row_id(row)
+    return NewRow(bytes.fromhex(identity), line, note.line(identity, path))
 
 
 def refuse_if_faulty(batch: Batch) -> None:
@@ -186,6 +201,10 @@ class RowCheck:
             return
         faults.extend(row_faults(value, where))
         self._ids += line_id(line, value)[:_KEPT]
+
+    def heads(self) -> np.ndarray[Any, np.dtype[np.uint64]]:
+        """The first eight bytes of every row's id, as numbers."""
+        return np.frombuffer(bytes(self._ids), dtype=">u8")[:: _KEPT // 8]
 
     def duplicate_faults(self) -> Iterator[Fault]:
         """One fault for every row that was there before."""

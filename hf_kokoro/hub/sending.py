@@ -11,6 +11,7 @@ from ..core.patience import Patience
 from ..errors import KokoroError, UsageError
 from ..policy import Policy, read_policy
 from ..policy.gate import check_kinds
+from ..policy.notes import Notes, parse_note
 from .append import AppendReport, append_rows
 from .resolve import HubOptions, resolve_target
 from .spool import Spool, SpoolEntry
@@ -61,9 +62,10 @@ def send_spooled(
             continue
         try:
             place = target or _target_of(entry, token, max_wait)
+            kept = entry.read()
             report = append_rows(
                 place,
-                [parse_object(row.line) for row in entry.read()],
+                [parse_object(row.line) for row in kept],
                 entry.path,
                 allow=kinds,
                 redact=redact,
@@ -71,6 +73,7 @@ def send_spooled(
                 dry_run=dry_run,
                 segment_bytes=segment_bytes,
                 extra_operations=extra_operations(entry.target, entry.path),
+                notes=Notes(dict(parse_note(row.note, entry.id) for row in kept if row.note)),
                 patience=patience,
                 max_wait=max_wait,
             )

@@ -51,9 +51,14 @@ class SpoolEntry:
         try:
             if not self.route:
                 raise ValueError
-            lines = self.file.read_bytes().splitlines(keepends=True)[1:]
-            return [NewRow(bytes.fromhex(row_id(parse_object(line))), line) for line in lines]
-        except (OSError, ValueError):
+            head, *lines = self.file.read_bytes().splitlines(keepends=True)
+            notes = parse_object(head).get("notes", {})
+            ids = [row_id(parse_object(line)) for line in lines]
+            return [
+                NewRow(bytes.fromhex(name), line, notes.get(name, "").encode())
+                for name, line in zip(ids, lines, strict=True)
+            ]
+        except (OSError, ValueError, AttributeError):
             raise SourceError(
                 f"{self.file}: this spool entry can't be read; mend it, or drop it with "
                 f"`hf-kokoro spool drop {self.file.parent} {self.id}`"
@@ -80,6 +85,7 @@ class Spool:
         file = self.folder / f"{now:%Y%m%dT%H%M%S%f}-{uuid.uuid4().hex[:8]}.jsonl"
         created_at = now.isoformat(timespec="seconds")
         header = {"target": target, "route": route, "path": path, "rows": len(rows), "created_at": created_at}
+        header["notes"] = {row.id.hex(): row.note.decode() for row in rows}
         content = json.dumps(header).encode() + b"\n" + b"".join(row.line for row in rows)
         write_atomically(file, content, 0o600)
 

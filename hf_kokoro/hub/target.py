@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Protocol, runtime_checkable
 
@@ -17,6 +17,8 @@ from ..core.patience import Patience
 from ..core.series import Series
 
 CARD_PATH = "README.md"
+LEDGER = Series(".hf_kokoro/provenance.jsonl", hidden=True)
+"""Who said what about which row, beside the rows and where no loader looks."""
 
 
 @dataclass(frozen=True)
@@ -32,8 +34,8 @@ class FileInfo:
 class Snapshot:
     """A target at one revision. `revision` is "" while there is nothing.
 
-    `files` are the segments of the series that exist; `local` maps them to local copies whose bytes were
-    proven to be the target's; `card` is the card's bytes, None without one.
+    `files` are the segments of the series that exist, and of the ledger; `local` maps them to local copies whose
+    bytes were proven to be the target's; `card` is the card's bytes, None without one.
     """
 
     revision: str
@@ -132,6 +134,8 @@ class Growth:
     rows: Mapping[str, int]
     local: Mapping[str, Path]
     card: bytes | None
+    ledger: Mapping[str, Sequence[Path | bytes]] = field(default_factory=dict)
+    """The ledger's files as they will be, each in pieces, oldest first."""
 
 
 ExtraFiles = Callable[[Growth], Mapping[str, bytes]]

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from ..core import spdx
 from ..core.encoding import has_lone_surrogate
 from ..core.jsonl import canonical_json
 from ..core.shipped import shipped_text
@@ -95,9 +96,9 @@ def scores_fault(scores: Mapping[str, Any]) -> str:
 
 
 def row_faults(row: Any, where: str) -> list[Fault]:
-    """Every fault of one row: JSON Schema first, then (if the shape is right) the cross-field invariants."""
+    """Every fault of one row: JSON Schema first, then (if the shape is right) licence and cross-field invariants."""
     faults = list(_schema_faults(row, where))
-    return faults or list(_invariant_faults(row, where))
+    return faults or [*_licence_faults(row["license"], where), *_invariant_faults(row, where)]
 
 
 def row_id(row: Mapping[str, Any]) -> str:
@@ -131,6 +132,18 @@ def _schema_faults(row: Any, where: str) -> Iterator[Fault]:
             show = error.validator in ("enum", "const", "type")
             yield Fault(where, path, describe(error.instance, show=show), _allowed(error))
     yield from _text_faults(row, where)
+
+
+def _licence_faults(licence: str, where: str) -> Iterator[Fault]:
+    if licence == NOT_STATED or _is_licence(licence):
+        return
+    hint = f"; did you mean {near}?" if (near := spdx.meant(licence)) else ""
+    yield Fault(where, "license", describe(licence, show=True), f"an SPDX licence id or {NOT_STATED!r}{hint}")
+
+
+@cache
+def _is_licence(name: str) -> bool:
+    return spdx.licence_id(name) is not None
 
 
 def _join(path: str, name: str) -> str:

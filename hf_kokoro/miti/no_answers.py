@@ -1,63 +1,36 @@
 """Texts that stand where an answer was and say nothing: blank ones, and placeholders such as `[removed]`.
 
 One rule for every place that judges, counts or pairs answers. Only a whole text is ever a placeholder: "No.",
-"OK" and "はい" are answers, and so is any sentence that a placeholder stands in.
+"OK" and "はい" are answers, and so is any sentence that a placeholder stands in. The texts are in `no_answers.toml`.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Iterator, Mapping
+from functools import cache
+from html import unescape
+from itertools import islice
+from typing import Any, Literal
+
+from ..core.shipped import shipped_toml
+from ..errors import Fault
 
 NoAnswer = Literal["blank", "placeholder"]
 
 NO_ANSWERS: tuple[NoAnswer, ...] = ("blank", "placeholder")
 """blank: nothing to be seen. placeholder: no letter and no digit (punctuation, symbols, emoji), or a listed text."""
 
-MARKERS = frozenset(
-    """
-    nan|nat|n/a|n.a.|n/a.|na|#n/a|#na|<na>|#null!|#ref!|#value!|#name?|#div/0!|#num!|null|none|nil|undefined|\\n
-    no answer|no response|no reply|not available|not applicable
-    なし|無し|ナシ|該当なし|該当無し|特になし|回答なし|無回答|未回答|未記入|未入力|記入なし|空欄|非表示|非公開
-    无|無|暂无|暫無|没有回答|없음
-    """.replace("\n    ", "|")
-    .strip("|")
-    .split("|")
-)
-"""Folded texts (see `_folded`) that a table or a form leaves where nothing was entered. "None." has a full stop: it is
-a sentence that somebody wrote."""
-
-NOTICES = frozenset(
-    """
-    removed|deleted|removed by moderator|removed by moderators|removed by a moderator|removed by the moderators
-    removed by mod|removed by reddit|removed by admin|removed by administrator|removed by author|removed by user
-    deleted by user|deleted by the user|deleted by author|deleted by moderator|deleted by mod|user deleted
-    removed by reddit in response to a copyright notice|comment removed|comment deleted|post removed|post deleted
-    answer removed|answer deleted|message removed|message deleted|content removed|content deleted
-    this comment has been removed|this comment has been deleted|this comment was removed|this comment was deleted
-    this post has been removed|this post has been deleted|this post was removed|this post was deleted
-    this answer has been removed|this answer has been deleted|this answer was removed|this answer was deleted
-    this message has been removed|this message has been deleted|this message was removed|this message was deleted
-    this content has been removed|this content has been deleted|this content is no longer available
-    削除|削除済|削除済み|削除されました|削除しました|削除済みの回答|削除されたコメント|削除された回答|削除された投稿
-    この回答は削除されました|このコメントは削除されました|この投稿は削除されました|このメッセージは削除されました
-    投稿者により削除されました|投稿者によって削除されました|運営により削除されました|管理者により削除されました
-    已删除|已刪除|该评论已删除|该回答已删除|该内容已删除|삭제됨|삭제된 메시지입니다|삭제된 댓글입니다
-    gelöscht|entfernt|supprimé|eliminado|borrado|removido|excluído|rimosso
-    """.replace("\n    ", "|")
-    .strip("|")
-    .split("|")
-)
-"""Folded texts that a forum leaves where something was taken away, with or without a full stop."""
-
-BRACKETED = frozenset(
-    {"empty", "blank", "missing", "redacted", "no content", "no text", "no message", "unavailable", "空白", "不明"}
-)
-"""Words that are placeholders only in brackets: alone they may be an answer."""
+_LISTS = shipped_toml(__package__, "no_answers.toml")
+MARKERS = frozenset[str](_LISTS["markers"])
+NOTICES = frozenset[str](_LISTS["notices"])
+BRACKETED = frozenset[str](_LISTS["bracketed"])
 
 _BRACKETS = "[](){}<>「」『』【】〔〕〈〉《》"
 _QUOTES = "\"'`*_~“”‘’"
+_LONGEST = 200
+"""So many letters and digits, those of HTML tags among them, are an answer."""
 
 
 def no_answer(text: str) -> NoAnswer | None:
@@ -76,13 +49,61 @@ def is_placeholder(text: str) -> bool:
     """True if the whole text is one that stands for an answer that is not there. A blank text is none of these."""
     if is_blank(text):
         return False
-    if not any(map(_says_something, unicodedata.normalize("NFKC", text))):
-        return True
+    letters = sum(1 for _ in islice(filter(_says_something, unicodedata.normalize("NFKC", text)), _LONGEST))
+    if not 0 < letters < _LONGEST:
+        return not letters
     folded = _folded(text)
-    bare = folded.strip(_BRACKETS + _QUOTES + " ")
-    if folded in MARKERS or bare in MARKERS or bare.rstrip(".。!！ ") in NOTICES:
+    if _stands_for_nothing(folded):
+        return True
+    return ("<" in folded or "&" in folded) and _stands_for_nothing(_without_tags(folded))
+
+
+def answer_faults(row: Mapping[str, Any], where: str) -> Iterator[Fault]:
+    """A fault for every answer of a valid row that is none; for rows on their way in, not for those that are there."""
+    for index, answer in enumerate(row["all_answers"]):
+        if found := no_answer(answer["text"]):
+            got = "a blank text" if found == "blank" else "a placeholder"
+            yield Fault(where, f"all_answers.{index}.text", got, "what somebody answered", "make the row without it")
+
+
+def _stands_for_nothing(folded: str) -> bool:
+    bare = re.sub(r" ?/ ?", "/", folded.strip(_BRACKETS + _QUOTES + " "))
+    if not _has_something_to_say(bare) or {folded, bare, bare.rstrip("。 ")} & MARKERS:
+        return True
+    notice = bare.rstrip(".。!！ ")
+    if notice in NOTICES or any(pattern.fullmatch(notice) for pattern in _notices()):
         return True
     return bare in BRACKETED and folded.strip(_QUOTES)[:1] in _BRACKETS
+
+
+def _without_tags(folded: str) -> str:
+    tags = "|".join(_LISTS["tags"])
+    return " ".join(re.sub(rf"</?(?:{tags})(?: [^<>]*)?/?>", " ", unescape(folded)).split())
+
+
+@cache
+def _notices() -> tuple[re.Pattern[str], ...]:
+    """What says that something was taken away, in English and in Japanese, made of the lists."""
+    english, japanese = _alternatives("english"), _alternatives("japanese")
+    thing = rf"(?:(?:this|that|the|your) )?{english['things']} (?:(?:has been|have been|was|were|is) )?"
+    by = rf" by (?:an? |the |its )?{english['actors']}"
+    act = rf"(?:{english['acts']}|{english['loose']})"
+    of_thing = rf"(?:この|その)?{japanese['things']}(?:は|が|も)?、? ?"
+    by_actor = rf"{japanese['actors']}(?:によって|により|が)、?"
+    done = rf"(?:{japanese['acts']}|{japanese['loose']})"
+    return (
+        re.compile(rf"{english['acts']}|{thing}{act}(?:{by})?|{act}{by}"),
+        re.compile(rf"{japanese['acts']}|{of_thing}(?:{by_actor})?{done}|{by_actor}{done}"),
+        re.compile(rf"削除(?:済み?の|された){japanese['things']}"),
+    )
+
+
+def _alternatives(name: str) -> dict[str, str]:
+    return {key: f"(?:{'|'.join(map(re.escape, words))})" for key, words in _LISTS[name].items()}
+
+
+def _has_something_to_say(text: str) -> bool:
+    return any(map(_says_something, text))
 
 
 def _says_something(char: str) -> bool:
@@ -99,10 +120,24 @@ def _folded(text: str) -> str:
 
 def usual_spellings() -> Iterator[str]:
     """Placeholder texts as they are mostly found, for where only digests of texts are at hand."""
-    for text in sorted(MARKERS | NOTICES | BRACKETED):
+    for text in sorted(MARKERS | NOTICES | BRACKETED | {*_usual_notices()}):
         cases = dict.fromkeys((text, text.upper(), text.capitalize(), text.title(), "NaN" if text == "nan" else text))
         for case in cases:
             bracketed = [f"{left}{case}{right}" for left, right in ("[]", "()", "<>", "{}", "（）", "【】", "［］")]
             yield from (spelling for spelling in (case, f"{case}.", *bracketed) if is_placeholder(spelling))
     for mark in ".-–—_?!*/…。ー・":
         yield from (mark * times for times in range(1, 11))
+
+
+def _usual_notices() -> Iterator[str]:
+    english, japanese = _LISTS["english"], _LISTS["japanese"]
+    for act in english["acts"]:
+        yield act
+        yield from (f"{act} by {article}{actor}" for actor in english["actors"] for article in ("", "a ", "the "))
+        for thing in english["things"]:
+            yield from (f"{thing} {act}", f"this {thing} has been {act}", f"this {thing} was {act}")
+    for act in japanese["acts"]:
+        yield act
+        yield from (f"{this}{thing}は{act}" for thing in japanese["things"] for this in ("", "この"))
+        yield from (f"{actor}に{by}{act}" for actor in japanese["actors"] for by in ("より", "よって"))
+    yield from (f"削除{which}{thing}" for thing in japanese["things"] for which in ("された", "済みの"))

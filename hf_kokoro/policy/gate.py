@@ -1,4 +1,4 @@
-"""The gate before every Hub commit of rows: private data, and what is said of where rows are from."""
+"""The gate before every Hub commit of rows: private data, licences, and what is said of where rows are from."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..core.suggest import allowed
 from ..errors import KokoroError, UsageError
 from ..miti.contract import NOT_STATED, row_id
 from ..miti.no_answers import no_answer
-from .licences import DECLARING
+from .licences import DECLARING, check_rows_may_leave
 from .policy_file import APPROVE, NOTHING, REDACT, ROW_DIGITS, Policy
 from .private_data import KINDS, LINES_SHOWN, PrivacyReport, redact
 
@@ -69,11 +69,13 @@ class Gate:
         self._by_row = {APPROVE: PrivacyReport(), REDACT: PrivacyReport()}
         self._fixed = False
         self._unstated: list[str] = []
+        self._origins: set[tuple[str, str]] = set()
 
     def row(self, row: dict[str, Any]) -> dict[str, Any]:
         """Look at a MITI-ST row; gives the row to send."""
         name = row_id(row)[:_ID_SHOWN]
         self._look_at_claims(name, row)
+        self._origins.add((str(row["source_dataset"]), str(row["license"])))
         found = PrivacyReport()
         kinds = found.add(name, row)
         decided = {kind: choice for kind, choice in self._policy.of_row(row_id(row)).items() if kind in kinds}
@@ -96,7 +98,7 @@ class Gate:
             self._unstated.append(name)
 
     def check(self) -> None:
-        """Raise ClaimError or PrivacyError, naming the rows, if what came by may not leave."""
+        """Raise ClaimError, LicenceError or PrivacyError, naming rows or sources, if what came by may not leave."""
         if not self._stops:
             return
         if self._unstated:
@@ -106,6 +108,7 @@ class Gate:
                 f"nothing was sent: {' or '.join(_CLAIMS)} is {NOT_STATED!r} in {count} row{'s' if count != 1 else ''} "
                 f"({named}); say them when the rows are made: `hf-kokoro pair … {DECLARING}`"
             )
+        check_rows_may_leave(self._origins)
         rest = self._found.without(self._allow)
         if rest and (self._fixed or not self._redact):
             lines = "\n".join(f"  {line}" for line in rest.lines())

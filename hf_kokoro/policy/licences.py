@@ -5,10 +5,8 @@ Not legal advice: the rules are stricter than the law where that is simpler, and
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from ..errors import KokoroError
 from ..miti import contract as miti_st
@@ -41,28 +39,51 @@ class Licence:
         return not self.asks & {NO_DERIVATIVES, UNLICENSED}
 
 
-def _licence(licence_id: str, name: str, *asks: str) -> tuple[str, Licence]:
-    return licence_id, Licence(licence_id, name, frozenset(asks))
+def _creative_commons() -> Iterator[Licence]:
+    """CC BY with its variants: the id says what it asks."""
+    asks = {"nc": NON_COMMERCIAL, "sa": SHARE_ALIKE, "nd": NO_DERIVATIVES}
+    for name in _CC_BY.split():
+        _, *parts, version = name.split("-")
+        wanted = {ATTRIBUTION, *(asks[part] for part in parts[1:])}
+        yield Licence(name, f"CC {'-'.join(parts).upper()} {version}", frozenset(wanted))
 
 
-LICENCES: dict[str, Licence] = dict(
+def _by_asks() -> Iterator[Licence]:
+    for asks, ids in _IDS.items():
+        yield from (Licence(name, _NAMES.get(name, name), frozenset(asks)) for name in ids.split())
+
+
+_IDS = {
+    (): "cc0-1.0 pddl unlicense wtfpl",
     (
-        _licence("mit", "MIT", ATTRIBUTION),
-        _licence("apache-2.0", "Apache 2.0", ATTRIBUTION),
-        _licence("cc0-1.0", "CC0 1.0"),
-        _licence("cc-by-4.0", "CC BY 4.0", ATTRIBUTION),
-        _licence("cc-by-sa-4.0", "CC BY-SA 4.0", ATTRIBUTION, SHARE_ALIKE),
-        _licence("cc-by-nc-4.0", "CC BY-NC 4.0", ATTRIBUTION, NON_COMMERCIAL),
-        _licence("cc-by-nc-sa-4.0", "CC BY-NC-SA 4.0", ATTRIBUTION, NON_COMMERCIAL, SHARE_ALIKE),
-        _licence("cc-by-nd-4.0", "CC BY-ND 4.0", ATTRIBUTION, NO_DERIVATIVES),
-        _licence("cc-by-nc-nd-4.0", "CC BY-NC-ND 4.0", ATTRIBUTION, NON_COMMERCIAL, NO_DERIVATIVES),
-        # nothing is granted, so everything is asked
-        _licence("unknown", "no known licence", *ASKS, UNLICENSED),
-    )
-)
+        ATTRIBUTION,
+    ): "mit apache-2.0 bsd-2-clause bsd-3-clause bsl-1.0 cdla-permissive-1.0 cdla-permissive-2.0 ecl-2.0 isc "
+    "ncsa odc-by postgresql zlib",
+    (ATTRIBUTION, SHARE_ALIKE): "agpl-3.0 cdla-sharing-1.0 epl-1.0 epl-2.0 eupl-1.1 eupl-1.2 gfdl gpl-2.0 gpl-3.0 "
+    "lgpl-2.1 lgpl-3.0 mpl-2.0 odbl ofl-1.1 osl-3.0",
+    # nothing is granted, so everything is asked
+    (*ASKS, UNLICENSED): "unknown",
+}
+_CC_BY = """
+    cc-by-2.0 cc-by-2.5 cc-by-3.0 cc-by-4.0 cc-by-sa-3.0 cc-by-sa-4.0 cc-by-nc-2.0 cc-by-nc-3.0 cc-by-nc-4.0
+    cc-by-nc-sa-2.0 cc-by-nc-sa-3.0 cc-by-nc-sa-4.0 cc-by-nd-4.0 cc-by-nc-nd-3.0 cc-by-nc-nd-4.0
+"""
+_NAMES = {"mit": "MIT", "apache-2.0": "Apache 2.0", "cc0-1.0": "CC0 1.0", "unknown": "no known licence"}
 
-Origins = Mapping[tuple[str, str], int]
-"""Rows a (`source_dataset`, `license`), as they state them."""
+LICENCES: dict[str, Licence] = {licence.id: licence for licence in (*_by_asks(), *_creative_commons())}
+"""Licences with a rule, by their ids on the Hub."""
+
+_SPDX = {"odbl-1.0": "odbl", "odc-by-1.0": "odc-by", "pddl-1.0": "pddl"}
+"""SPDX ids, in lower case, that the Hub spells otherwise, beside those that say which versions they mean."""
+
+
+def hub_id(licence: str) -> str | None:
+    """The Hub's id of a licence that has a rule here: of its SPDX id, or its name with spaces; else None."""
+    folded = licence.strip().casefold().replace(" ", "-")
+    folded = _SPDX.get(folded, folded).removesuffix("-only").removesuffix("-or-later")
+    folded = "gfdl" if folded.startswith("gfdl-") else folded
+    return folded if folded in LICENCES else None
+
 
 SOURCES: dict[str, str] = {
     miti_st.SOURCE_DATASET: miti_st.LICENSE.lower(),
@@ -90,11 +111,14 @@ _MARKS = {
         frozenset({"counselor_id", "review_by_client_en", "review_by_client_jp", "review_by_client"}),
     ),
     "EmplifAI": _Mark("emplifai"),
+}
+_MENTIONED = {
     "uccollab/AnnoMI": _Mark(
         "annomi", frozenset({"mi_quality", "main_therapist_behaviour", "client_talk_type", "client_talk"})
     ),
 }
-TELLING_COLUMNS = frozenset[str]().union(*(mark.columns for mark in _MARKS.values()))
+"""Sources that a card may well mention and not be made from: its words on a judge's validity do."""
+TELLING_COLUMNS = frozenset[str]().union(*(mark.columns for mark in (_MARKS | _MENTIONED).values()))
 DECLARING = f"--source-dataset NAME --license {miti_st.LICENSE}"
 """Options of the verbs that make rows, with which their owner says where they are from."""
 
@@ -102,13 +126,13 @@ DECLARING = f"--source-dataset NAME --license {miti_st.LICENSE}"
 def licence_of(source: str) -> Licence:
     """The licence of a source, also if its id is spelled in another case; `unknown` for one that is not listed."""
     known = {name.casefold(): licence for name, licence in SOURCES.items()}
-    named_like = [SOURCES[name] for name in sources_named_in(source)]
+    named_like = [SOURCES[name] for name in _named_like(source)]
     return LICENCES[known.get(source.casefold(), next(iter(named_like), "unknown"))]
 
 
 def is_listed(source: str) -> bool:
     """Is the source's licence a fact of this module, or only its owner's word? Copies of restricted ones are listed."""
-    return source.casefold() in {name.casefold() for name in SOURCES} or bool(sources_named_in(source))
+    return source.casefold() in {name.casefold() for name in SOURCES} or bool(_named_like(source))
 
 
 def is_restricted(source: str) -> bool:
@@ -121,11 +145,6 @@ def licences_of(sources: Iterable[str]) -> dict[str, Licence]:
     return {source: licence_of(source) for source in sources}
 
 
-def origins_of(rows: Iterable[Mapping[str, Any]]) -> Origins:
-    """Count what rows state."""
-    return Counter((str(row.get("source_dataset")), str(row.get("license"))) for row in rows)
-
-
 def row_licences(origins: Iterable[tuple[str, str]]) -> dict[str, Licence]:
     """Each source with the strictest licence among its own and those that its rows state.
 
@@ -134,7 +153,7 @@ def row_licences(origins: Iterable[tuple[str, str]]) -> dict[str, Licence]:
     """
     found: dict[str, Licence] = {}
     for source, stated in origins:
-        licence = LICENCES.get(stated.strip().casefold().replace(" ", "-"), LICENCES["unknown"])
+        licence = LICENCES[hub_id(stated) or "unknown"]
         known = found.get(source) or (licence_of(source) if is_listed(source) else licence)
         found[source] = max(known, licence, key=_strictness)
     return dict(sorted(found.items()))
@@ -158,7 +177,11 @@ def sources_named_in(*texts: str) -> list[str]:
 def sources_with_columns(names: Iterable[str]) -> list[str]:
     """Restricted sources whose columns are among `names`."""
     found = set(names)
-    return [source for source, mark in _MARKS.items() if mark.columns & found]
+    return [source for source, mark in (_MARKS | _MENTIONED).items() if mark.columns & found]
+
+
+def _named_like(source: str) -> list[str]:
+    return [name for name, mark in (_MARKS | _MENTIONED).items() if mark.word in source.casefold()]
 
 
 def looser_than(licence_id: str, sources: Mapping[str, Licence]) -> dict[str, Licence]:
@@ -180,31 +203,50 @@ def check_may_publish(sources: Mapping[str, Licence], *, public: bool, holds_lic
     restricted = {source: licence for source, licence in sources.items() if not licence.publishable}
     if not restricted or (holds_licence and not public):
         return
-    reason = (
-        "has no licence that allows it"
-        if all(UNLICENSED in licence.asks for licence in restricted.values())
-        else "does not allow derived copies to be shared"
-    )
     raise refusal(
-        f"this is made from {named(restricted)}, which {reason}",
+        f"this is made from {named(restricted)}, which {_reason(restricted)}",
         "Possible instead: keep the folder and let others build it from their own copy with `hf-kokoro build`; or, if "
         "you hold a licence from its authors, a private repo with --private --i-hold-the-licence",
     )
 
 
-def check_card_licence(licence: str, sources: Mapping[str, Licence]) -> None:
-    """Raise LicenceError if the licence that a card gives is looser than that of what it is made from."""
-    if tighter := looser_than(licence, sources):
-        compared = "looser than" if licence in LICENCES else "not known here to ask as much as"
+def check_rows_may_leave(origins: Iterable[tuple[str, str]]) -> None:
+    """Raise LicenceError unless rows that state these sources and licences may be shared: for any way to the Hub.
+
+    Whose licence one may hold does not matter: the card over such rows would have to name one for all of them.
+    """
+    restricted = {source: licence for source, licence in row_licences(origins).items() if not licence.publishable}
+    if restricted:
         raise refusal(
-            f"the card says {licence[:40]}, which is {compared} the licence of what it is made from: {named(tighter)}",
+            f"rows are made from {named(restricted)}, which {_reason(restricted)}",
+            "Possible instead: a folder of your own, which you don't publish",
+        )
+
+
+def _reason(restricted: Mapping[str, Licence]) -> str:
+    if all(UNLICENSED in licence.asks for licence in restricted.values()):
+        return "has no licence that is known to allow it"
+    return "does not allow derived copies to be shared"
+
+
+def check_card_licence(listed: Iterable[str], sources: Mapping[str, Licence]) -> None:
+    """Raise LicenceError if what a card is made from asks for something that none of its licences does."""
+    names = list(listed)
+    tighter = dict(sources) if names else {}
+    for name in names:
+        tighter = looser_than(name, tighter)
+    if tighter:
+        said = " and ".join(names)[:80]
+        compared = "looser than" if set(names) <= set(LICENCES) else "not known here to ask as much as"
+        raise refusal(
+            f"the card says {said}, which is {compared} the licence of what it is made from: {named(tighter)}",
             "A derived dataset can't be freer than its sources",
         )
 
 
-def refuse_not_stated(origins: Origins) -> None:
+def refuse_not_stated(origins: Mapping[tuple[str, ...], int]) -> None:
     """Raise LicenceError if rows do not state their source and licence: such rows are for one's own machine."""
-    rows = sum(count for origin, count in origins.items() if miti_st.NOT_STATED in origin)
+    rows = sum(count for origin, count in origins.items() if miti_st.NOT_STATED in origin[:2])
     if rows:
         raise refusal(
             f"{rows} of {sum(origins.values())} rows do not state where their texts come from or under which licence",

@@ -68,14 +68,14 @@ def load_splits(settings: RecipeSettings) -> Mapping[str, Any]:
     return loaded
 
 
-def stated_origins(settings: RecipeSettings) -> list[tuple[str, str, int]]:
-    """(source_dataset, license, rows) where rows state theirs; other corpora have one licence, which is known."""
+def stated_origins(settings: RecipeSettings) -> list[tuple[str | int, ...]]:
+    """(*claim, rows) where rows state theirs, as they bear it out; other corpora have one licence, which is known."""
     builder = BUILDERS.get(settings.dataset_name)
     if builder is None or not builder.ABOUT.stated_by_rows:
         return []
     source, revision = settings.dataset_source, settings.dataset_revision
     stated = get_builder(settings.dataset_name, builder.PLAIN_VIEW, source=source, revision=revision).origins()
-    return [(*pair, count) for pair, count in sorted((stated or {}).items())]
+    return [(*claim, count) for claim, count in sorted((stated or {}).items())]
 
 
 def _load_plain(settings: RecipeSettings) -> Mapping[str, Any]:

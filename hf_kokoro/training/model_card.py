@@ -12,7 +12,7 @@ from ..core.places import PREFIX
 from ..corpora import BUILDERS
 from ..corpora.views import About
 from ..miti.contract import NOT_STATED
-from ..policy.licences import Origins
+from ..policy.claims import Origins
 from .recipe import Recipe
 
 USE = (
@@ -89,7 +89,7 @@ def _hub_ids(origins: Mapping[str, str | None]) -> list[str]:
 
 
 def _stated(facts: Mapping[str, Any]) -> Origins:
-    return {(source, licence): count for source, licence, count in facts.get("dataset_claims", ())}
+    return {tuple(claim): count for *claim, count in facts.get("dataset_claims", ())}
 
 
 def _stated_licence(facts: Mapping[str, Any]) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -11,6 +12,7 @@ from ..miti.contract import DATA_PATH
 if TYPE_CHECKING:
     from ..hub import AppendReport, ExtraFiles, Growth, Patience, Target
     from ..policy import Policy
+    from ..policy.notes import Notes
 
 Row = Mapping[str, Any]
 _CARD_MARK = b"<!-- yours:"
@@ -33,6 +35,8 @@ def append_rows(
     segment_bytes: int | None = None,
     message: str | None = None,
     extra_operations: ExtraFiles | None = None,
+    notes: Notes | None = None,
+    written_by: str | None = None,
     branch: str | None = None,
     pr: bool = False,
     private: bool = True,
@@ -46,12 +50,16 @@ def append_rows(
     `rows` are mappings, the path of a JSON Lines file, a pandas DataFrame or a `datasets.Dataset`; numpy's numbers
     and tuples in them are taken for Python's own, so that a row has one digest however it comes. `card` renews card,
     derived configs and figures in the same commit: None where `card` wrote the card that is there, True always,
-    False never; files of `extra_operations` go along. All else is as for `hf_kokoro.hub.append_rows`, and so are the
-    errors it raises.
+    False never; files of `extra_operations` go along. `notes` say what is known of rows beside their keys, as the file
+    beside a rows file of `pair` does; `written_by` is what you declare of the rows that nothing else says it of. All
+    else is as for `hf_kokoro.hub.append_rows`, and so are the errors it raises.
     """
     from .. import hub
     from ..hub.resolve import HubOptions
+    from ..policy.claims import declared_claim
+    from ..policy.notes import Notes
 
+    declared = declared_claim(None, None, written_by)
     place = hub.resolve_target(target, HubOptions(branch, token, pr, private, max_wait))
     return hub.append_rows(
         place,
@@ -67,6 +75,7 @@ def append_rows(
         segment_bytes=segment_bytes,
         message=message,
         extra_operations=_together(card_hook(place, path, card), extra_operations),
+        notes=replace(notes or Notes(), written_by=declared.written_by),
         spool=spool,
         patience=patience,
         max_wait=max_wait,
@@ -105,7 +114,7 @@ def _together(first: ExtraFiles | None, second: ExtraFiles | None) -> ExtraFiles
 class Append(Protocol):
     """`append_rows` with everything settled but the rows and how long to try."""
 
-    def __call__(self, rows: list[Row], *, patience: Patience | None) -> AppendReport: ...
+    def __call__(self, rows: list[Row], *, patience: Patience | None, notes: Notes) -> AppendReport: ...
 
 
 def appender(
@@ -141,11 +150,11 @@ def appender(
         pass
     hook = card_hook(place, path, card)
 
-    def append(rows: list[Row], *, patience: Patience | None) -> AppendReport:
+    def append(rows: list[Row], *, patience: Patience | None, notes: Notes) -> AppendReport:
         patience = patience or Patience()
         if max_wait is not None:
             patience = patience.within(min(max_wait, patience.seconds))
-        return append_rows(place, rows, path, extra_operations=hook, patience=patience, **options)
+        return append_rows(place, rows, path, extra_operations=hook, patience=patience, notes=notes, **options)
 
     return append
 

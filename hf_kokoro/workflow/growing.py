@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Self
 from ..core.reports import Report
 from ..errors import KokoroError, UsageError
 from ..policy import ClaimError, GateError, PrivacyError
+from ..policy.licences import LicenceError
 from .appending import Append, Row
 from .findings import say_findings
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from ..hub import AppendReport
     from ..hub.patience import Patience
     from ..judging import Verdict
-    from .stamps import Stamp
+    from .stamps import Stamps
 
 logger = logging.getLogger(__name__)
 
@@ -66,7 +67,7 @@ class Growing:
     def __init__(
         self,
         journal: Path,
-        stamp: Stamp,
+        stamps: Stamps,
         chat: CounselChat,
         append: Append,
         *,
@@ -82,7 +83,7 @@ class Growing:
         self.failure: Exception | None = None
         self.added = self.appends = 0
         self.last: AppendReport | None = None
-        self._stamp, self._append, self._appended = stamp, append, appended
+        self._stamps, self._append, self._appended = stamps, append, appended
         self._noted, self._decided = False, decided
         self._judge_model, self._min_answers = judge_model, min_answers
         self._questions = [(text_sha256(question.prompt), question) for question in chat.questions]
@@ -96,16 +97,22 @@ class Growing:
 
     @classmethod
     def on(
-        cls, journal: Path, chat: CounselChat, *, to: str, declared: tuple[str | None, str | None], **options: Any
+        cls,
+        journal: Path,
+        chat: CounselChat,
+        *,
+        to: str,
+        declared: tuple[str | None, str | None, str | None],
+        min_answers: int,
+        **options: Any,
     ) -> Self:
-        """On a journal's source once it is read; `declared` are the rows' source_dataset and license, as for `pair`."""
-        from .stamps import advice, stamp_of
+        """On a journal's source once it is read; `declared` are source_dataset, license and writer, as for `pair`."""
+        from .stamps import stamps_of
 
-        stamp = stamp_of(chat, *declared)
-        refuse_unstated(to, stamp)
-        if not stamp.stated:
-            logger.warning("%s", advice(stamp))
-        return cls(journal, stamp, chat, **options)
+        stamps = stamps_of(chat, *declared)
+        if advice := refuse_unstated(to, stamps, chat, min_answers):
+            logger.warning("%s", advice)
+        return cls(journal, stamps, chat, min_answers=min_answers, **options)
 
     @property
     def waiting(self) -> int:
@@ -203,13 +210,15 @@ class Growing:
             self.read()
             self._pair()
             if self._rows:
-                self._take(self._append(self._rows, patience=patience))
+                notes = self._stamps.notes(self._rows, self._first.rubric_sha256 if self._first else "")
+                self._take(self._append(self._rows, patience=patience, notes=notes))
         except Exception as error:
             # whatever it is, the scoring goes on; `finish` raises what is no error of ours
             if type(error) is not type(self.failure):
                 stopped = "stopped, the journal is not affected"
                 failed = "failed, the next append tries again"
-                logger.warning("appending %s: %s", stopped if isinstance(error, GateError) else failed, _told(error))
+                kept = isinstance(error, GateError | LicenceError)
+                logger.warning("appending %s: %s", stopped if kept else failed, _told(error))
             self.failure = error
         else:
             self.failure = None
@@ -224,14 +233,9 @@ class Growing:
         questions = [question for digest, question in self._questions if digest in self._touched]
         verdicts = [verdict for digest in self._touched for verdict in self._verdicts[digest].values()]
         sets = join.candidate_sets(questions, verdicts, self._first.judge_model).sets
-        rows, _ = make_rows(
-            sets,
-            min_answers=max(2, self._min_answers),
-            source_dataset=self._stamp.source_dataset,
-            license_name=self._stamp.license,
-        )
+        rows, _ = make_rows(sets, min_answers=max(2, self._min_answers))
         self._touched.clear()
-        self._rows += rows
+        self._rows += self._stamps.stamped(rows)
 
     def _take(self, report: AppendReport) -> None:
         self._rows = []
@@ -244,13 +248,24 @@ class Growing:
             say_findings(logger, report.findings, report.allowed)
 
 
-def refuse_unstated(to: str, stamp: Stamp) -> None:
-    """Raise ClaimError before anything is done for rows that would be stopped on their way to the Hub."""
+def refuse_unstated(to: str, stamps: Stamps, chat: CounselChat, min_answers: int) -> str:
+    """What rows of this source would not state; for the Hub, where they would be stopped, before anything is done.
+
+    Raises ClaimError, and LicenceError for a source or licence of which nothing may be shared.
+    """
     from ..hub import resolve_target
+    from ..policy.licences import check_rows_may_leave
+    from .joining import judged_questions
     from .stamps import advice
 
-    if not stamp.stated and resolve_target(to).remote:
-        raise ClaimError(f"nothing was done: {advice(stamp)}")
+    questions = judged_questions(chat, max(2, min_answers))
+    found = advice(len(questions), stamps.unstated(questions), "questions")
+    if resolve_target(to).remote:
+        if found:
+            raise ClaimError(f"nothing was done: {found}")
+        if stamps.declared.stated:
+            check_rows_may_leave([stamps.declared[:2]])
+    return found
 
 
 def _told(error: Exception) -> str:
@@ -261,7 +276,7 @@ def _told(error: Exception) -> str:
 def _next_step(error: Exception) -> str:
     if isinstance(error, PrivacyError):
         return "; the same command with one of them goes on from the journal"
-    if isinstance(error, GateError):
+    if isinstance(error, GateError | LicenceError):
         return ""
     if _passes(error):
         return "; the same command again goes on from the journal"

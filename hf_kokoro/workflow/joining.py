@@ -37,12 +37,12 @@ class Origin:
 
 
 def load_source(source: str) -> CounselChat:
-    """Read counsel-chat from a path or a Hub dataset id; what upstream's own repo held is upstream's edition."""
+    """Read counsel-chat from a path or a Hub dataset id; what upstream's own repo served is known to be upstream's."""
     path = local_source(source, _PATTERNS)
     chat = read_counsel_chat(path)
     fetched = not Path(source).expanduser().exists()
     if fetched and origin(path).partition("@")[0].casefold() == f"hf://datasets/{SOURCE_DATASET}":
-        return replace(chat, edition=SOURCE_DATASET)
+        return replace(chat, fetched=True)
     return chat
 
 

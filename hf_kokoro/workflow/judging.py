@@ -20,7 +20,7 @@ from .appending import appender
 from .growing import Growing, GrowReport, refuse_unstated
 from .judges import ClaudeSettings, run_judges
 from .progress import Progress
-from .stamps import Stamp, advice, declared_by, stamp_of, told_of
+from .stamps import Stamps, declared_by, stamps_of, told_of
 
 if TYPE_CHECKING:
     from ..corpora.counsel_chat import CounselChat
@@ -114,6 +114,7 @@ def judge(
     policy: str | PathLike[str] | Policy | None = None,
     source_dataset: str | None = None,
     license_name: str | None = None,
+    written_by: str | None = None,
     max_wait: float | None = None,
     progress: Progress | None = None,
 ) -> JudgeRun:
@@ -141,16 +142,17 @@ def judge(
     settings = ClaudeSettings(model, concurrency, batch, poll_seconds, budget, prices)
     judges = settings.judges(asked, repeat)
     chat = join.load_source(source)
-    if not append_to and (source_dataset is not None or license_name is not None):
-        raise UsageError("--source-dataset and --license are for --append-to; `pair` has them too")
+    if not append_to and (source_dataset, license_name, written_by) != (None, None, None):
+        raise UsageError("--source-dataset, --license and --written-by are for --append-to; `pair` has them too")
     if max_wait is not None and append_to is None:
         raise UsageError("--max-wait is for --append-to")
-    stamp = stamp_of(chat, *declared_by(rules, source_dataset, license_name))
-    growing = None
+    stamps = stamps_of(chat, *declared_by(rules, source_dataset, license_name, written_by))
+    growing, unstated = None, ""
     if append_to:
+        unstated = refuse_unstated(append_to, stamps, chat, min_answers)
         growing = _growing(
             book_path,
-            stamp,
+            stamps,
             chat,
             judges,
             to=append_to,
@@ -158,7 +160,7 @@ def judge(
             redact=redact,
             max_wait=max_wait,
             policy=rules,
-            decided=told_of(rules, source_dataset, license_name),
+            decided=told_of(rules, source_dataset, license_name, written_by),
             min_answers=min_answers,
             every=every,
         )
@@ -194,13 +196,13 @@ def judge(
             judges=tuple(reports),
             limited=bool(limit),
             decided=rules.told(*(("max_usd",) if priced and max_usd is None else ())),
-            advice=advice(stamp) if growing else "",
+            advice=unstated,
         )
 
 
 def _growing(
     journal: Path,
-    stamp: Stamp,
+    stamps: Stamps,
     chat: CounselChat,
     judges: Sequence[Any],
     *,
@@ -215,9 +217,8 @@ def _growing(
     tags = [join.judge_tag(judge) for judge in judges]
     if len(tags) != 1:
         raise UsageError(f"--append-to: got {len(tags)} judges ({', '.join(tags)}); allowed: one, and another run each")
-    refuse_unstated(to, stamp)
     append = appender(to, DATA_PATH, allow=tuple(allow), redact=redact, policy=policy, max_wait=max_wait)
-    return Growing(journal, stamp, chat, append, judge_model=tags[0], **options)
+    return Growing(journal, stamps, chat, append, judge_model=tags[0], **options)
 
 
 def _estimates(judges: list[Any], items: list[Item], journal: Journal, batch: bool) -> tuple[Estimate, ...]:

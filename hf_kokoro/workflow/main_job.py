@@ -114,22 +114,20 @@ def _pair(folder: Folder) -> tuple[list[list[dict[str, Any]]], str]:
     from ..miti.contract import row_line
     from ..miti.pairing import Options, make_rows
     from . import joining as join
-    from .stamps import stamp_of
+    from .stamps import stamps_of
 
     verdicts = join.one_judge(read_journal(folder.journal), RuleJudge().judge_model, str(folder.journal))
     _, chat = join.source_of_journal(folder.journal, None)
     sets = join.candidate_sets(chat.questions, verdicts, verdicts[0].judge_model).sets
-    stamp = stamp_of(chat)
+    stamps = stamps_of(chat)
     batches = []
     for strategy in ("best-worst", "resample"):
         rows, report = make_rows(
             sets,
             strategy,
             options=Options(subset_size=3),
-            source_dataset=stamp.source_dataset,
-            license_name=stamp.license,
         )
-        batches.append(rows)
+        batches.append(stamps.stamped(rows))
         if strategy == "best-worst":
             tied = report.tied
     lines = "".join(row_line(row) for rows in batches for row in rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -11,11 +11,12 @@ from typing import Any
 from ..core.reports import Report
 from ..errors import SourceError, UsageError
 from ..judging import read_journal
-from ..miti.contract import row_line
+from ..miti.contract import NOT_STATED, row_line
 from ..miti.pairing import Options, PairReport, make_rows
 from ..policy import Policy, read_policy
+from ..policy.notes import notes_file, notes_path
 from . import joining as join
-from .stamps import Stamp, advice, declared_by, stamp_of, told_of
+from .stamps import advice, claims_of, declared_by, stamps_of, told_of
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,8 @@ class PairRun(Report):
     source: str
     verdicts_without_text: int
     verdicts_not_used: int
-    stamp: Stamp
+    claims: Sequence[Mapping[str, Any]]
+    """What is said of the rows, each claim with its number of rows."""
     out: str
     decided: tuple[str, ...] = ()
     """What a policy file decided, a line each."""
@@ -35,7 +37,8 @@ class PairRun(Report):
     @property
     def advice(self) -> str:
         """What the rows do not state, and how to state it; empty if they state everything."""
-        return advice(self.stamp)
+        unstated = (claim["rows"] for claim in self.claims if NOT_STATED in (claim["source_dataset"], claim["license"]))
+        return advice(self.made.rows, sum(unstated))
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, as `--json` prints it."""
@@ -44,8 +47,9 @@ class PairRun(Report):
             "source": self.source,
             "verdicts_without_text": self.verdicts_without_text,
             "verdicts_not_used": self.verdicts_not_used,
-            "source_dataset": self.stamp.source_dataset,
-            "license": self.stamp.license,
+            "source_dataset": _one(claim["source_dataset"] for claim in self.claims),
+            "license": _one(claim["license"] for claim in self.claims),
+            "claims": list(self.claims),
             "out": self.out,
             "decided": self.decided,
         }
@@ -69,14 +73,17 @@ def pair(
     consensus: Sequence[str | PathLike[str]] = (),
     source_dataset: str | None = None,
     license_name: str | None = None,
+    written_by: str | None = None,
     policy: str | PathLike[str] | Policy | None = None,
 ) -> PairRun:
     """Write the journal's pairs to the JSON Lines file `out`, one a row; an older file there is replaced.
 
     The texts are read again from the source that `judge` noted beside the journal, or from `source`. `consensus`
-    are journals whose judges must agree on a pair's direction. `policy` is a file that may declare what the last two
-    leave open. Raises UsageError (also for an `out` that is one of
-    the files read, or lies in a growing dataset), SourceError, JournalError, RowError.
+    are journals whose judges must agree on a pair's direction. Rows of upstream's answers say so themselves; of others
+    `source_dataset`, `license_name` (an SPDX id) and `written_by` (people, model, fictional) are the caller's word, or
+    that of the file `policy`. Who wrote what, and how it is known, is noted beside the rows (`rows.provenance`), where
+    `append` finds it. Raises UsageError (also for an `out` that is one of the files read, or lies in a growing
+    dataset), SourceError, JournalError, RowError.
     """
     book, place, others = Path(journal), Path(out), [Path(other) for other in consensus]
     rules = read_policy(policy)
@@ -86,7 +93,8 @@ def pair(
     model = verdicts[0].judge_model
     found, chat = join.source_of_journal(book, source)
     _refuse_input(place, _files_of(Path(found).expanduser(), chat.ignored_files), "the source of the texts")
-    stamp = stamp_of(chat, *declared_by(rules, source_dataset, license_name))
+    _refuse_input(notes_path(place), (place, book, Path(found).expanduser()), "where the notes of these rows would go")
+    stamps = stamps_of(chat, *declared_by(rules, source_dataset, license_name, written_by))
     joined = join.candidate_sets(chat.questions, verdicts, model)
     rows, made = make_rows(
         joined.sets,
@@ -97,20 +105,20 @@ def pair(
         max_per_therapist=max_per_therapist,
         allow_partial=allow_partial,
         agreed=join.consensus_of(others, verdicts[0]) if others else None,
-        source_dataset=stamp.source_dataset,
-        license_name=stamp.license,
     )
-    _write(place, "".join(map(row_line, rows)))
-    return PairRun(
-        made,
-        model,
-        found,
-        joined.without_text,
-        joined.not_used,
-        stamp,
-        str(place),
-        told_of(rules, source_dataset, license_name),
-    )
+    rows = stamps.stamped(rows)
+    notes = stamps.notes(rows, verdicts[0].rubric_sha256)
+    # the notes first: without its rows a file of notes says nothing
+    _write(notes_path(place), notes_file(notes.of_rows.items()))
+    _write(place, "".join(map(row_line, rows)).encode())
+    claims = claims_of(rows, notes)
+    decided = told_of(rules, source_dataset, license_name, written_by)
+    return PairRun(made, model, found, joined.without_text, joined.not_used, claims, str(place), decided)
+
+
+def _one(values: Iterable[str]) -> str:
+    """The value that all have, or all of them."""
+    return " and ".join(dict.fromkeys(values)) or NOT_STATED
 
 
 def _refuse_growing_file(out: Path) -> None:
@@ -143,7 +151,7 @@ def _files_of(source: Path, ignored: Iterable[str]) -> list[Path]:
     return [file for file in source.rglob("*") if file.is_file() and file not in others]
 
 
-def _write(out: Path, text: str) -> None:
+def _write(out: Path, content: bytes) -> None:
     """Whole or not at all: an interrupted run leaves the old file as it was."""
     from ..core.atomic import make_folders, write_atomically
     from ..core.disk import disk_errors
@@ -151,4 +159,4 @@ def _write(out: Path, text: str) -> None:
     kept = "no row was written, and what stood there is as it was; the verdicts are in the journal: pair them again"
     with disk_errors(out, kept, SourceError):
         make_folders(out.parent)
-        write_atomically(out, text.encode())
+        write_atomically(out, content)

@@ -1,87 +1,135 @@
-"""What rows state of their origin: upstream's name and licence for upstream's own bytes, else what is declared."""
+"""What rows state of their origin, row by row: upstream's claim for upstream's answers, else what is declared."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING, NamedTuple
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from ..errors import UsageError, describe
+from ..errors import UsageError
 
 if TYPE_CHECKING:
-    from ..corpora.counsel_chat import CounselChat
+    from ..corpora.counsel_chat import CounselChat, Question
     from ..policy import Policy
+    from ..policy.claims import Claim
+    from ..policy.notes import Notes
+
+Row = dict[str, Any]
 
 
-class Stamp(NamedTuple):
-    """The values of `source_dataset` and `license` in rows."""
+@dataclass(frozen=True)
+class Stamps:
+    """Claims of rows made from one source. `declared` is of those with an answer that no known edition holds."""
 
-    source_dataset: str
-    license: str
+    declared: Claim
+    fetched: bool = False
+    """Is the source upstream's own repo, read from the Hub?"""
 
-    @property
-    def stated(self) -> bool:
-        """Is everything said that publishing asks for?"""
-        from ..miti.contract import NOT_STATED
+    def claim(self, texts: Iterable[str]) -> Claim:
+        """The claim of a row with these answers."""
+        from ..miti.contract import LICENSE, SOURCE_DATASET
+        from ..policy.claims import FETCHED, Claim, known_claim
 
-        return NOT_STATED not in self
+        if known := known_claim(texts):
+            return known
+        return Claim(SOURCE_DATASET, LICENSE, "people", FETCHED) if self.fetched else self.declared
 
+    def stamped(self, rows: Iterable[Mapping[str, Any]]) -> list[Row]:
+        """The rows, each with its own `source_dataset` and `license`."""
+        from ..policy.claims import answers_of
 
-def stamp_of(chat: CounselChat, source_dataset: str | None = None, license_name: str | None = None) -> Stamp:
-    """The stamp of rows from this source; the two names are what the caller declares.
+        claims = ((row, self.claim(answers_of(row))) for row in rows)
+        return [{**row, "source_dataset": claim.source_dataset, "license": claim.license} for row, claim in claims]
 
-    Raises UsageError for a licence that rows can't have, or where upstream's name (or the sample's) is declared
-    for other bytes.
-    """
-    from ..miti.contract import LICENSE, NOT_STATED
+    def notes(self, rows: Iterable[Mapping[str, Any]], rubric_sha256: str) -> Notes:
+        """What is known of stamped rows beside their keys; it goes with them to `append`."""
+        from ..miti.contract import row_id
+        from ..policy.claims import answers_of
+        from ..policy.notes import Note, Notes
 
-    known = chat.edition or None
-    if source_dataset is not None:
-        _check_name(source_dataset, known)
-    if license_name is not None and license_name.casefold() not in (LICENSE.casefold(), NOT_STATED):
-        raise UsageError(
-            f"--license {describe(license_name, show=True)}: allowed: {LICENSE}; rows are {LICENSE} or not"
+        return Notes(
+            {row_id(row): Note(self.claim(answers_of(row)), str(row["judge_model"]), rubric_sha256) for row in rows}
         )
-    return Stamp(
-        source_dataset or known or NOT_STATED,
-        license_name or (LICENSE if known else NOT_STATED),
-    )
+
+    def unstated(self, questions: Iterable[Question]) -> int:
+        """How many of the questions would make rows that do not state what publishing asks for."""
+        from ..miti.no_answers import no_answer
+
+        answers = ([a.text for a in question.answers if no_answer(a.text) is None] for question in questions)
+        return sum(not self.claim(texts).stated for texts in answers)
 
 
 def declared_by(
-    policy: Policy, source_dataset: str | None = None, license_name: str | None = None
-) -> tuple[str | None, str | None]:
+    policy: Policy, source_dataset: str | None, license_name: str | None, written_by: str | None
+) -> tuple[str | None, str | None, str | None]:
     """What the call declares of the rows, else the policy."""
-    return policy.or_given("source_dataset", source_dataset), policy.or_given("license", license_name)
+    given = {"source_dataset": source_dataset, "license": license_name, "written_by": written_by}
+    source, licence, writer = (policy.or_given(name, value) for name, value in given.items())
+    return source, licence, writer
 
 
-def told_of(policy: Policy, source_dataset: str | None, license_name: str | None) -> tuple[str, ...]:
+def told_of(
+    policy: Policy, source_dataset: str | None, license_name: str | None, written_by: str | None
+) -> tuple[str, ...]:
     """What the policy declares because the call does not, for reports."""
-    given = {"source_dataset": source_dataset, "license": license_name}
+    given = {"source_dataset": source_dataset, "license": license_name, "written_by": written_by}
     return policy.told(*(name for name, value in given.items() if value is None))
 
 
-def advice(stamp: Stamp) -> str:
-    """What is not stated and how to state it; empty if everything is."""
-    from ..miti.contract import LICENSE
+def stamps_of(
+    chat: CounselChat,
+    source_dataset: str | None = None,
+    license_name: str | None = None,
+    written_by: str | None = None,
+) -> Stamps:
+    """The stamps of rows from this source; the three names are what the caller declares of what is not known.
 
-    if stamp.stated:
+    Raises UsageError for no SPDX licence or an unknown writer, or where upstream's name (or the sample's) is declared
+    for answers that are not its own.
+    """
+    from ..policy.claims import declared_claim
+
+    stamps = Stamps(declared_claim(source_dataset, license_name, written_by), chat.fetched)
+    if source_dataset is not None:
+        _check_name(source_dataset, stamps, chat)
+    return stamps
+
+
+def advice(rows: int, unstated: int, what: str = "rows") -> str:
+    """What is not stated and how to state it; empty if everything is."""
+    if not unstated:
         return ""
     return (
-        "rows say that their source and licence are not stated: these bytes are no known edition of counsel-chat; "
-        f"to publish them, declare both: --source-dataset NAME --license {LICENSE}"
+        f"source and licence are not stated in {unstated} of {rows} {what}: not all of their answers are in an "
+        "edition of counsel-chat that is known here; to publish them, declare both: --source-dataset NAME --license "
+        "MIT (any SPDX id), and --written-by people, model or fictional if you know it"
     )
 
 
-def _check_name(name: str, known: str | None) -> None:
+def claims_of(rows: Sequence[Mapping[str, Any]], notes: Notes) -> list[dict[str, Any]]:
+    """For reports: each claim of the rows and how many have it."""
+    from ..miti.contract import row_id
+
+    counts = Counter(notes.of_rows[row_id(row)].claim for row in rows)
+    return [{**claim._asdict(), "rows": count} for claim, count in sorted(counts.items())]
+
+
+def _check_name(name: str, stamps: Stamps, chat: CounselChat) -> None:
     from ..miti.contract import SAMPLE_DATASET, SOURCE_DATASET
 
-    if not name.strip():
-        raise UsageError("--source-dataset: got a blank name; allowed: the name of the dataset that the texts are from")
     folded = unicodedata.normalize("NFKC", name).casefold()
-    for taken in (SOURCE_DATASET, SAMPLE_DATASET):
-        if taken != known and re.search(rf"(?<![\w.-]){re.escape(taken)}(?![\w.-])", folded):
+    named = [
+        taken
+        for taken in (SOURCE_DATASET, SAMPLE_DATASET)
+        if re.search(rf"(?<![\w.-]){re.escape(taken)}(?![\w.-])", folded)
+    ]
+    for taken in named:
+        answers = (answer.text for question in chat.questions for answer in question.answers if answer.text.strip())
+        if any(stamps.claim([text]).source_dataset != taken or not stamps.claim([text]).proven for text in answers):
             raise UsageError(
-                f"--source-dataset {taken}: these bytes are not {taken}'s; name a dataset of your own "
-                "(upstream's own file needs no name: it is known by its bytes)"
+                f"--source-dataset {taken}: not all of these answers are {taken}'s; name a dataset of your own "
+                "(upstream's own answers need no name: they are known by their digests)"
             )

@@ -39,6 +39,7 @@ def grow(
     min_answers: int = 3,
     source_dataset: str | None = None,
     license_name: str | None = None,
+    written_by: str | None = None,
     card: bool | None = None,
     allow: Sequence[str] = (),
     redact: bool | None = None,
@@ -91,13 +92,13 @@ def grow(
             book,
             join.source_of_journal(book, source)[1],
             to=to,
-            declared=declared_by(rules, source_dataset, license_name),
+            declared=declared_by(rules, source_dataset, license_name, written_by),
             append=append,
             judge_model=judge_model,
             min_answers=min_answers,
             every=every,
             appended=appended,
-            decided=told_of(rules, source_dataset, license_name),
+            decided=told_of(rules, source_dataset, license_name, written_by),
         )
         if not once:
             _follow(growing, poll_seconds)

@@ -120,7 +120,7 @@ def test_configs_without_dialogues_have_no_statistics(cache: str) -> None:
 
 def test_one_config_of_the_preference_pairs_has_a_card_too() -> None:
     features = pairs_features(True)
-    origins = {("nbertagnolli/counsel-chat", "MIT"): 3}
+    origins = {("nbertagnolli/counsel-chat", "MIT", "people", "digest"): 3}
     files = {"train": "data/train.parquet"}
     card = render_build_card("miti_st_dpo", "pairs", features, {"train": 3}, files, origins=origins)
     assert "license: mit" in card

@@ -54,7 +54,7 @@ def test_an_append_that_brings_the_card_along_updates_every_count_in_one_commit(
     before = len(list(hk.hub.LocalTarget(repo).history(_series())))
     hk.append_rows(repo, rows(3, 5), extra_operations=lambda growth: card_files(growth, figures=False))
     assert len(list(hk.hub.LocalTarget(repo).history(_series()))) == before + 1
-    assert "5 pairs over 5 questions, from 15 scored answers by 3 therapists" in (repo / "README.md").read_text()
+    assert "5 pairs over 5 questions, from 15 scored answers by 3 writers" in (repo / "README.md").read_text()
     assert load(repo, "pairs", cache_dir=cache).num_rows == 5
     assert load(repo, "unpaired", cache_dir=cache).num_rows == 15
     assert write_card(repo, figures=False).changed == ()
@@ -197,7 +197,7 @@ def test_numbers_of_the_card_are_those_of_the_rows(repo: Path) -> None:
     assert "| characters, chosen and rejected (mean) | 22, 40 |" in text
     assert "| chosen is the longer side | 0.0 % |" in text
     assert "| Spearman of an answer's length with its total | -1.00 |" in text
-    assert "| chosen held by the most frequent therapist, the five most frequent | 100.0 %, 100.0 % |" in text
+    assert "| chosen held by the most frequent writer, the five most frequent | 100.0 %, 100.0 % |" in text
     assert "Largest topics: grief (2), anxiety (1)." in text
     assert "size_categories:\n  - n<1K" in text
 

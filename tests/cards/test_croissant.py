@@ -65,7 +65,7 @@ def test_the_responsible_ai_fields_say_what_the_card_says(repo: Path) -> None:
     assert document["rai:machineAnnotationTools"] == ["rule-based/miti-st-v1 (4 rows)"]
     assert any("Not for clinical decisions" in use for use in document["rai:dataUseCases"])
     assert document["datePublished"] == "2026-01-01"
-    assert document["license"].endswith("/mit/")
+    assert document["license"] == "https://spdx.org/licenses/MIT.html"
 
 
 def test_a_second_run_changes_nothing(repo: Path) -> None:

@@ -54,7 +54,7 @@ def outside(card: str) -> str:
 EDITS: dict[str, tuple[Callable[[str], str], str]] = {
     "a section at the end": (lambda t: f"{t}\n{SECTION}", SECTION),
     "a section between two": (lambda t: t.replace("## Numbers\n", f"{SECTION}\n## Numbers\n"), SECTION),
-    "a paragraph at the top": (lambda t: t.replace("\n# Counsel", "\nRead me.\n\n# Counsel", 1), "Read me.\n"),
+    "a paragraph at the top": (lambda t: t.replace("\n# MITI-ST", "\nRead me.\n\n# MITI-ST", 1), "Read me.\n"),
     "a line right below a heading": (lambda t: t.replace("## Growth\n", "## Growth\nSlow.\n"), "Slow.\n"),
     "a line right above a heading": (lambda t: t.replace("## Growth\n", "Slow.\n## Growth\n"), "Slow.\n"),
     "a line right below a table": (lambda t: re.sub(r"(\| rejected held .*\n)", r"\1Mine.\n", t), "Mine.\n"),
@@ -141,7 +141,7 @@ def test_the_blocks_of_a_card_with_windows_line_ends_keep_their_place(repo: Path
     assert block(card, "limits") == "A limit.\n"
     assert block(card, "appendix") == "An appendix.\n"
     assert "yours: added" not in card
-    assert card.count("# Counsel-chat MITI-ST preference pairs") == 1
+    assert card.count("# MITI-ST preference pairs") == 1
 
 
 def test_two_blocks_of_one_name_are_joined(repo: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 import hf_kokoro as hk
 from hf_kokoro.cards import LicenceError, PublishOptions, publish, write_card
+from hf_kokoro.cards.front_matter import split_card
 from hf_kokoro.errors import RowError
 from hf_kokoro.miti.contract import DATA_PATH, row_line
 from hf_kokoro.policy.licences import check_may_publish, row_licences
@@ -28,17 +29,49 @@ def folder_of(folder: Path, *rows: dict[str, Any]) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("licence", ["cc-by-nc-nd-4.0", "CC BY-NC-ND 4.0", "apache-2.0", "MIT License", "unknown", " "])
-def test_a_row_with_another_licence_is_not_appended(tmp_path: Path, one_row: Any, licence: str) -> None:
-    with pytest.raises(RowError, match=r"license: got .*; allowed: one of \['MIT', 'mit', 'not stated'\]"):
+@pytest.mark.parametrize("licence", ["CC BY-NC-ND 4.0", "MIT License", "unknown", "MIT OR ISC", "LicenseRef-mine"])
+def test_a_row_whose_licence_is_no_spdx_id_is_not_appended(tmp_path: Path, one_row: Any, licence: str) -> None:
+    with pytest.raises(RowError, match=r"license: got .*; allowed: an SPDX licence id or 'not stated'"):
         hk.append_rows(tmp_path / "lic", [{**one_row(1), "license": licence}])
     assert not (tmp_path / "lic" / DATA_PATH).exists()
 
 
-def test_a_row_with_another_licence_fails_the_audit(tmp_path: Path, one_row: Any) -> None:
-    report = hk.audit(folder_of(tmp_path / "lic", one_row(0), {**one_row(1), **CC_BY_NC_ND}))
+def test_a_row_without_a_licence_fails_the_audit(tmp_path: Path, one_row: Any) -> None:
+    report = hk.audit(folder_of(tmp_path / "lic", one_row(0), {**one_row(1), "license": "MIT license"}))
     assert not report.ok
-    assert ["license: got 'cc-by-nc-nd-4.0'" in str(fault) for fault in report.faults] == [True]
+    assert ["license: got" in str(fault) and "did you mean MIT?" in str(fault) for fault in report.faults] == [True]
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        (CC_BY_NC_ND, rf"{KOKOROCHAT} \(CC BY-NC-ND 4\.0\)"),
+        ({"source_dataset": "uec-inabalab/kokorochat"}, r"\(CC BY-NC-ND 4\.0\)"),
+        ({"source_dataset": "EmplifAI"}, r"EmplifAI \(no known licence\)"),
+        ({"source_dataset": "AnnoMI-full"}, r"AnnoMI-full \(no known licence\)"),
+        ({"source_dataset": "me/mine", "license": "CC-BY-ND-4.0"}, r"me/mine \(CC BY-ND 4\.0\)"),
+        # a licence of the list that has no rule here
+        ({"source_dataset": "me/mine", "license": "Beerware"}, r"me/mine \(no known licence\)"),
+    ],
+)
+def test_append_refuses_what_publish_refuses(tmp_path: Path, one_row: Any, changed: dict[str, str], said: str) -> None:
+    row = {**one_row(1), **changed}
+    with pytest.raises(LicenceError, match=rf"publishing refused.*{said}.*nothing was sent"):
+        hk.append_rows("user/nowhere", [row])
+    # a folder is one's own machine, and from there publish refuses
+    hk.append_rows(tmp_path / "mine", [row])
+    with pytest.raises(LicenceError, match=said):
+        publish(tmp_path / "mine", tmp_path / "there", NO_FIGURES)
+
+
+def test_rows_of_several_licences_are_listed_in_the_card(tmp_path: Path, one_row: Any) -> None:
+    mine = {"source_dataset": "me/mine", "license": "CC-BY-SA-4.0"}
+    hk.append_rows(tmp_path / "mine", [one_row(0), {**one_row(1), **mine}])
+    assert publish(tmp_path / "mine", tmp_path / "there", NO_FIGURES).licence == "cc-by-sa-4.0 and mit"
+    card = (tmp_path / "there" / "README.md").read_text()
+    assert split_card(card)[0]["license"] == ["cc-by-sa-4.0", "mit"]
+    assert "- 1 pair: CC-BY-SA-4.0, as the owner of the texts declared (me/mine)." in card
+    assert publish(tmp_path / "there", tmp_path / "again", NO_FIGURES).added == 2
 
 
 @pytest.mark.parametrize(
@@ -79,12 +112,12 @@ def test_a_card_that_claims_mit_over_such_rows_is_named_as_looser(tmp_path: Path
     assert (folder / "README.md").read_bytes() == before
 
 
-@pytest.mark.parametrize("changed", [{"source_dataset": KOKOROCHAT}, {"license": "cc-by-nc-4.0"}])
-def test_holding_a_licence_does_not_make_an_mit_card_of_such_rows(
+@pytest.mark.parametrize("changed", [{"source_dataset": KOKOROCHAT}, {"license": "cc-by-nd-4.0"}])
+def test_holding_a_licence_does_not_make_a_card_of_such_rows(
     tmp_path: Path, one_row: Any, changed: dict[str, str]
 ) -> None:
     folder = folder_of(tmp_path / "lic", {**one_row(1), **changed})
-    with pytest.raises((LicenceError, RowError), match=r"KokoroChat|license"):
+    with pytest.raises((LicenceError, RowError), match=r"does not allow derived copies to be shared"):
         publish(folder, tmp_path / "there", HELD)
     assert not (tmp_path / "there" / DATA_PATH).exists()
 

@@ -55,6 +55,16 @@ from hf_kokoro.miti.no_answers import is_placeholder, no_answer, usual_spellings
             "ﾅｼ",
             "已删除",
         ),
+        *(
+            "なし。",
+            "特になし。",
+            "コメントは削除されました。",
+            "この投稿は、運営により削除されました。",
+            "削除済みのコメント",
+        ),
+        *("Comment deleted by user", "[deleted by user]", "(removed)", "this answer has been removed", "n / a", "."),
+        *("The comment was removed.", "Message withdrawn by the author.", "reply hidden by a moderator", "回答なし"),
+        *("<br>", "<br /> <br/>", "<p></p>", "<p>[removed]</p>", "&nbsp;", '<p class="x">-</p>', "<p>なし</p>"),
     ],
 )
 def test_a_text_that_only_marks_a_missing_answer_is_a_placeholder(text: str) -> None:
@@ -73,6 +83,18 @@ def test_a_text_that_only_marks_a_missing_answer_is_a_placeholder(text: str) -> 
             "N/A is no answer to that.",
         ),
         "なしで大丈夫ですよ。",
+        *("Yes", "None of it was removed.", "Hidden", "Withdrawn.", "It was removed.", "yes/no", "<3", "<p>No.</p>"),
+        *(
+            "The comment was removed because it hurt me.",
+            "Delete the message by noon.",
+            "My post is removed from fear.",
+        ),
+        *(
+            "削除しないでください。",
+            "コメントは削除されましたが、気持ちは残りますよね。",
+            "特にありません。",
+            "コメントありがとう。",
+        ),
     ],
 )
 def test_a_word_that_somebody_may_have_said_is_an_answer(text: str) -> None:

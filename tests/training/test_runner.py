@@ -405,7 +405,7 @@ def test_a_model_card_carries_the_licence_and_limits_of_its_data(
 
 
 def test_a_model_card_of_two_origins_has_a_sentence_and_a_count_for_each(recipe: Any) -> None:
-    both = [("me/mine\n# <b>hi", "MIT", 2), (SOURCE_DATASET, "MIT", 3)]
+    both = [("me/mine\n# <b>hi", "MIT", 2), (SOURCE_DATASET, "MIT", "people", "digest", 3)]
     card = card_of(recipe(dataset_name="miti_st_dpo"), dataset_claims=both)
     assert "- of 2 rows: The texts come, as their owner declared, from me/mine # bhi, licence MIT" in card
     assert "- of 3 rows: Both sides of every pair were written by therapists" in card

@@ -58,8 +58,8 @@ def test_what_it_has_to_say_is_logged_and_the_command_line_prints_the_same(
     tmp_path: Path, samples: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     source = tmp_path / "mine.csv"
-    # a line more: no known edition's bytes, so nothing states the rows' source
-    source.write_bytes((samples / "counsel_chat.csv").read_bytes() + b"\n")
+    # a word in the answers is another: no known edition's, so nothing states the rows' source
+    source.write_bytes((samples / "counsel_chat.csv").read_bytes().replace(b" you ", b" we "))
     workflow.judge(source, "rule", tmp_path / "v.jsonl")
     with caplog.at_level(logging.WARNING, "hf_kokoro.workflow"):
         workflow.grow(tmp_path / "v.jsonl", str(tmp_path / "one"), once=True)
@@ -77,7 +77,7 @@ def test_rows_that_state_no_source_are_refused_for_the_hub_before_anything_is_se
     tmp_path: Path, samples: Path
 ) -> None:
     source = tmp_path / "mine.csv"
-    source.write_bytes((samples / "counsel_chat.csv").read_bytes() + b"\n")
+    source.write_bytes((samples / "counsel_chat.csv").read_bytes().replace(b" you ", b" we "))
     with pytest.raises(ClaimError, match="nothing was done"):
         workflow.judge(source, "rule", tmp_path / "v.jsonl", append_to="someone/pairs")
     assert not (tmp_path / "v.jsonl").exists()

@@ -16,7 +16,7 @@ from ...core.jsonl import canonical_json
 from ...miti import contract as schema
 from ...miti.views import DESIRABLE_MIN, answer_key
 from ...miti.weights import WEIGHTINGS, PairKey, pair_key, pair_weights
-from ...policy.licences import Origins, origins_of
+from ...policy.claims import Origins, origins_of
 from ..base import SourceBuilder, SourceConfig, configs_of
 from ..splits import RANDOM, TRAIN, TWO_GROUPS, Fractions, Unit, connected_groups
 from ..views import About

@@ -19,6 +19,7 @@ import yaml
 from ..core.jsonl import parse_object
 from ..core.series import Series
 from ..miti.features import ROWS_FEATURES
+from ..miti.spelling import canonical_row
 from .errors import TargetError
 from .files import file_chunks
 from .target import CARD_PATH, Growth
@@ -269,7 +270,7 @@ def _is_true(node: yaml.Node | None) -> bool:
 
 def _arrow_bytes(tails: Mapping[str, bytes]) -> int:
     """Bytes of the new rows as `datasets` counts them: in Arrow, with the published features."""
-    rows = [parse_object(line) for tail in tails.values() for line in tail.split(b"\n") if line.strip()]
+    rows = [canonical_row(parse_object(line)) for tail in tails.values() for line in tail.split(b"\n") if line.strip()]
     return int(pa.Table.from_pylist(rows, schema=ROWS_FEATURES.arrow_schema).nbytes)
 
 

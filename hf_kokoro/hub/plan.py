@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,8 +11,12 @@ from urllib.parse import quote
 
 from ..core.jsonl import parse_object
 from ..core.series import Series, split_lines
+from ..miti.contract import json_line
+from ..miti.spelling import OURS, NotSpellable, respelled
 from .card import grown_card
+from .errors import SpellingError
 from .files import index_file
+from .lines import one_spelling
 from .rows import NewRow
 from .target import CARD_PATH, Change, ExtraFiles, Grow, Growth, Put, Snapshot
 
@@ -43,7 +48,10 @@ def plan_append(
     segment_bytes: int | None,
     extra: ExtraFiles | None,
 ) -> Plan:
-    """Leave out the rows that `base` holds, place the others. Raises BaseFormatError if a file can't grow."""
+    """Leave out the rows that `base` holds, place the others, spelled as those there are.
+
+    Raises BaseFormatError if a file can't grow, SpellingError if rows can't follow its spelling.
+    """
     indexes = {
         path: index_file(base.local[path], path, index_dir / f"{quote(path, safe='')}.ids" if index_dir else None)
         for path in series.ordered(base.files)
@@ -53,12 +61,30 @@ def plan_append(
     duplicates, total = len(rows) - len(new), sum(counts.values())
     if not new:
         return Plan([], frozenset(), duplicates, total, {})
-    growth = _place(base, series, new, counts, segment_bytes)
+    spellings = sum((Counter(index.spellings) for index in indexes.values()), Counter[str]())
+    growth = _place(base, series, spelled_lines(series.path, new, spellings), counts, segment_bytes)
     changes: list[Change] = [Grow(path, tail) for path, tail in growth.tails.items()]
     files = {**_renewed_card(growth), **(extra(growth) if extra else {})}
     changes += [Put(path, content) for path, content in files.items()]
     grown = {path: len(tail) for path, tail in growth.tails.items()}
     return Plan(changes, frozenset(row.id for row in new), duplicates, growth.rows_total, grown, new)
+
+
+def spelled_lines(path: str, rows: Sequence[NewRow], spellings: Mapping[str, int]) -> list[bytes]:
+    """The lines of new rows as a file with rows of those spellings has them. Raises SpellingError."""
+    spelling = one_spelling(path, spellings)
+    if spelling == OURS:
+        return [row.line for row in rows]
+    lines = []
+    for row in rows:
+        try:
+            lines.append(json_line(respelled(parse_object(row.line), spelling)).encode())
+        except NotSpellable as error:
+            raise SpellingError(
+                f"{path}: its rows have {spelling}, and row {row.id.hex()[:12]} has {error}; nothing was written; "
+                "--adopt (adopt=True) writes all rows anew in the schema's own names"
+            ) from None
+    return lines
 
 
 def _renewed_card(growth: Growth) -> dict[str, bytes]:
@@ -72,14 +98,14 @@ def _renewed_card(growth: Growth) -> dict[str, bytes]:
 def _place(
     base: Snapshot,
     series: Series,
-    new: Sequence[NewRow],
+    new: Sequence[bytes],
     counts: Mapping[str, int],
     segment_bytes: int | None,
 ) -> Growth:
     paths = series.ordered(base.files)
     active = paths[-1] if paths else None
     size = base.files[active].size if active else 0
-    placed = split_lines(series, active, size, [row.line for row in new], segment_bytes)
+    placed = split_lines(series, active, size, new, segment_bytes)
     tails, sizes, rows = {}, {path: base.files[path].size for path in paths}, dict(counts)
     for path, lines in placed.items():
         needs_line_end = path in base.local and _ends_without_newline(base.local[path])

@@ -9,19 +9,33 @@ file, a journal) may send them again at any time; nothing is kept here unless th
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, field, replace
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from ..core.reports import Report
 from ..core.series import Series
 from ..miti.contract import DATA_PATH
 from ..policy import Gate
-from .errors import AppendFailed, OutcomeUnknown, RateLimited, TargetError, VerifyError
+from .adopt import plan_adoption
+from .adoption import Adoption
+from .errors import (
+    AppendFailed,
+    ForeignData,
+    OutcomeUnknown,
+    RateLimited,
+    SpellingError,
+    TargetError,
+    UnreadableCard,
+    VerifyError,
+)
+from .incoming import Rows
 from .patience import Patience, Tries
 from .plan import Plan, describe_changes, plan_append
 from .resolve import HubOptions, resolve_target
-from .rows import NewRow, Rows, read_batch, refuse_if_faulty, write_rejects
+from .rows import NewRow, read_batch, refuse_if_faulty, write_rejects
 from .spool import Spool
 from .target import Commit, ExtraFiles, Ours, Snapshot, Target
 
@@ -34,7 +48,8 @@ class AppendReport(Report):
     were there already or came twice. `bytes_sent` and `bytes_received` are body bytes of the Hub's client (for
     a folder: the bytes of the new lines, and 0). `files` maps data files to the bytes they grew by.
     `findings` says, a line a kind, what in the texts may point to people and stays in them (on the Hub: because
-    it was allowed); `redacted` counts what was replaced. `preview` is what a dry run would change.
+    it was allowed); `redacted` counts what was replaced. `preview` is what a dry run would change. `adopted` is the
+    proof of an adoption (`hub.adoption.Adoption` as plain data), None where nothing was taken over.
     """
 
     added: int
@@ -53,6 +68,7 @@ class AppendReport(Report):
     findings: Sequence[str] = ()
     redacted: int = 0
     preview: Sequence[str] = ()
+    adopted: Mapping[str, Any] | None = None
 
 
 def append_rows(
@@ -64,6 +80,8 @@ def append_rows(
     redact: bool = False,
     strict: bool = False,
     skip_invalid: bool = False,
+    whole_floats: bool = False,
+    adopt: bool = False,
     rejects: str | PathLike[str] = "rejects.jsonl",
     dry_run: bool = False,
     segment_bytes: int | None = None,
@@ -78,8 +96,12 @@ def append_rows(
 ) -> AppendReport:
     """Add rows to a growing data file: old bytes + new lines, each row once, or no change at all.
 
-    `rows` are mappings of the MITI-ST schema, or the path of a JSON Lines file. Rows that are in the target
-    already are passed over, so the same call again writes nothing. With `skip_invalid` faulty rows go to the
+    `rows` are mappings of the MITI-ST schema in any spelling that is read, a DataFrame, a `datasets.Dataset`, an Arrow
+    table, or the path of a file (JSON Lines, JSON, Parquet, CSV, TSV, XLSX; in text cells `all_answers` is JSON). Rows
+    that are in the target already are passed over, so the same call again writes nothing; new ones are spelled as those
+    there. `whole_floats` takes 2.0, as pandas makes it, for 2. With `adopt` a place that holds its rows in another layout
+    (such as that of `push_to_hub`) or in several spellings is taken over first: all of its rows and the new ones are in
+    the growing file after one commit, which is proven with the plain loader before it is made. With `skip_invalid` faulty rows go to the
     file `rejects` (or a numbered one beside it, if that is taken) instead of refusing the batch. With
     `segment_bytes` a file that would grow past that size is sealed and the next segment begun.
     `extra_operations` may add files (the card) to the same commit.
@@ -100,13 +122,14 @@ def append_rows(
     place = resolve_target(target, HubOptions(branch, token, pr, private))
     series = Series(path)
     gate = Gate(allow, redact=redact, stops=place.remote or strict)
-    batch = read_batch(rows, gate)
+    batch = read_batch(rows, gate, whole_floats=whole_floats)
     if not skip_invalid:
         refuse_if_faulty(batch)
     gate.check()
     rejects_file = write_rejects(batch, Path(rejects)) if batch.rejects and not dry_run else None
     sent, received = place.traffic.sent, place.traffic.received
-    run = _Run(place, series, segment_bytes, message, extra_operations, patience or place.patience)
+    options = _Options(segment_bytes, message, extra_operations, adopt, whole_floats)
+    run = _Run(place, series, options, patience or place.patience)
     # a folder is written by this process: there is nothing that may pass
     kept_in = Spool(Path(spool)) if spool is not None and place.remote else None
     outcome = run.preview(batch.rows) if dry_run else run.append(batch.rows, kept_in)
@@ -127,6 +150,7 @@ def append_rows(
         findings=tuple(gate.staying.lines()),
         redacted=gate.redacted,
         preview=outcome.preview,
+        adopted=asdict(outcome.adoption) if outcome.adoption else None,
     )
 
 
@@ -138,15 +162,18 @@ class _Outcome:
     rows_total: int
     attempts: int
     files: Mapping[str, int]
+    adoption: Adoption | None = None
     preview: Sequence[str] = ()
 
 
 @dataclass
 class _Way:
-    """How far an append came: the last plan, and the rows that may have arrived though no reply said so."""
+    """How far an append came: the last plan, and the rows and the adoption that may have arrived though no reply said
+    so."""
 
     plan: Plan | None = None
     in_doubt: frozenset[bytes] = frozenset()
+    adoption: Adoption | None = None
 
     def unsent(self, rows: int) -> str:
         """Which of the rows are not there, and what sends them."""
@@ -162,14 +189,23 @@ class _Way:
 
 
 @dataclass(frozen=True)
+class _Options:
+    """What the caller decided of a commit."""
+
+    segment_bytes: int | None
+    message: str | None
+    extra: ExtraFiles | None
+    adopt: bool
+    whole_floats: bool
+
+
+@dataclass(frozen=True)
 class _Run:
     """One way to one target."""
 
     target: Target
     series: Series
-    segment_bytes: int | None
-    message: str | None
-    extra: ExtraFiles | None
+    options: _Options
     patience: Patience
 
     @property
@@ -178,17 +214,19 @@ class _Run:
 
     def preview(self, rows: Sequence[NewRow]) -> _Outcome:
         """What `append` would do now, without doing it."""
-        with self.target.exclusive(self.ours, readonly=True):
-            base = self.target.snapshot(self.series, self.ours, readonly=True)
-            plan = self._plan(base, rows, readonly=True)
+        with self._exclusive(readonly=True):
+            base, plan = self._planned(rows, readonly=True)
             self.series.warn_of_strays(base.strays, self.target.name)
-            preview = describe_changes(base, plan.changes, plan.rows)
-            return replace(_outcome(plan, Commit(base.revision), frozenset(), 0), preview=preview)
+            proof = plan.adoption.lines() if plan.adoption else []
+            preview = [*proof, *describe_changes(base, plan.changes, plan.rows)]
+            return replace(_outcome(plan, Commit(base.revision), _Way(), 0), preview=preview)
 
     def append(self, rows: Sequence[NewRow], spool: Spool | None) -> _Outcome:
         """Until the rows are there; or the error says which are not, and an AppendFailed leaves them in the spool."""
         way = _Way()
         try:
+            if self.options.adopt and not self.target.remote:
+                self.preview(rows)  # a folder that is refused has to stay without a lock file too
             outcome = self._until_done(rows, way)
         except TargetError as error:
             error.unsent = way.unsent(len(rows))
@@ -212,23 +250,46 @@ class _Run:
         while True:
             tries.begin()
             plan, head = None, None
+            # without rows there is nothing for which a place would have to be made
+            readonly = not rows and not self.options.adopt
             try:
-                with self.target.exclusive(self.ours):
-                    base = self.target.snapshot(self.series, self.ours)
-                    head = base.revision
-                    way.plan = plan = self._plan(base, rows)
+                with self._exclusive(readonly=readonly):
+                    base, plan = self._planned(rows, readonly=readonly)
+                    head, way.plan = base.revision, plan
                     commit = Commit(base.revision)
                     if plan.changes:
-                        commit = self.target.commit(base, plan.changes, self._message(plan))
+                        adopted = plan.adoption.before if plan.adoption else None
+                        commit = self.target.commit(base, plan.changes, self._message(plan), adopted=adopted)
                 self.series.warn_of_strays(base.strays, self.target.name)
-                return _outcome(plan, commit, way.in_doubt, tries.attempts)
+                return _outcome(plan, commit, way, tries.attempts)
             except TargetError as error:
                 # these may have arrived though no reply said so; if they are there next time, they are ours
                 if plan is not None and isinstance(error, OutcomeUnknown | RateLimited | VerifyError):
                     way.in_doubt |= plan.new
+                    way.adoption = plan.adoption or way.adoption
                 if not error.retryable:
                     raise
                 tries.after(error, head)
+
+    def _exclusive(self, *, readonly: bool) -> AbstractContextManager[None]:
+        return self.target.exclusive(None if self.options.adopt else self.ours, readonly=readonly)
+
+    def _planned(self, rows: Sequence[NewRow], *, readonly: bool) -> tuple[Snapshot, Plan]:
+        """The target at its newest revision, and what is to be changed; an adoption only where nothing else is right."""
+        try:
+            base = self.target.snapshot(self.series, self.ours, readonly=readonly)
+            return base, self._plan(base, rows, readonly=readonly)
+        except (ForeignData, SpellingError) as refusal:
+            if not self.options.adopt or isinstance(refusal, UnreadableCard):
+                raise
+            base = self.target.snapshot(self.series, readonly=readonly)
+            if not self.target.everything(base.revision):
+                raise  # a branch that is yet to be made
+            segments, extra = self.options.segment_bytes, self.options.extra
+            whole = self.options.whole_floats
+            return base, plan_adoption(
+                self.target, base, self.series, rows, segment_bytes=segments, extra=extra, whole_floats=whole
+            )
 
     def _plan(self, base: Snapshot, rows: Sequence[NewRow], *, readonly: bool = False) -> Plan:
         return plan_append(
@@ -236,23 +297,26 @@ class _Run:
             self.series,
             rows,
             index_dir=self.target.index_dir(readonly=readonly),
-            segment_bytes=self.segment_bytes,
-            extra=self.extra,
+            segment_bytes=self.options.segment_bytes,
+            extra=self.options.extra,
         )
 
     def _message(self, plan: Plan) -> str:
-        return self.message or f"Add {_rows(plan.added)} to {self.series.path}"
+        if plan.adoption:
+            return plan.adoption.message(self.options.message)
+        return self.options.message or f"Add {_rows(plan.added)} to {self.series.path}"
 
 
 def _rows(count: int) -> str:
     return f"{count} row{'s' if count != 1 else ''}"
 
 
-def _outcome(plan: Plan, commit: Commit, in_doubt: frozenset[bytes], attempts: int) -> _Outcome:
-    """The numbers of a finished append; rows that arrived in an earlier try count as added."""
+def _outcome(plan: Plan, commit: Commit, way: _Way, attempts: int) -> _Outcome:
+    """The numbers of a finished append; what arrived in an earlier try counts as done now."""
+    total, adoption = plan.rows_total, plan.adoption or way.adoption
     if commit.existed:
-        landed = len(in_doubt & plan.new)
-        return _Outcome(commit, landed, plan.duplicates + plan.added - landed, plan.rows_total, attempts, {})
-    landed = len(in_doubt - plan.new)
+        landed = len(way.in_doubt & plan.new)
+        return _Outcome(commit, landed, plan.duplicates + plan.added - landed, total, attempts, {}, adoption)
+    landed = len(way.in_doubt - plan.new)
     added, duplicates = plan.added + landed, plan.duplicates - landed
-    return _Outcome(commit, added, duplicates, plan.rows_total, attempts, plan.grown)
+    return _Outcome(commit, added, duplicates, total, attempts, plan.grown, adoption)

@@ -24,7 +24,7 @@ from .errors import TargetError
 from .files import file_chunks
 from .target import CARD_PATH, Growth
 
-_FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)(?:\r?\n)---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
+FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)(?:\r?\n)---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _DEFAULT = "default"
 _STAMP = re.compile(rb"(?m)^(\s+description: )data-[0-9a-f]{16}(?=\r?$)")
 
@@ -74,6 +74,19 @@ def declared_configs(card: bytes) -> Declared:
     return _Card(card).declared()
 
 
+def unreadable(card: bytes) -> str:
+    """Why the card's front matter can't be read; empty if it can, or there is none."""
+    try:
+        match = FRONT_MATTER.match(card.decode("utf-8"))
+        root = yaml.compose(match[1], Loader=yaml.SafeLoader) if match else None
+    except UnicodeDecodeError as error:
+        return f"{CARD_PATH} byte {error.start} is not UTF-8"
+    except yaml.YAMLError as error:
+        line = getattr(getattr(error, "problem_mark", None), "line", None)
+        return f"{CARD_PATH} holds YAML that can't be read{'' if line is None else f' (line {line + 2})'}"
+    return "" if root is None or isinstance(root, yaml.MappingNode) else f"{CARD_PATH} holds YAML that is no mapping"
+
+
 def matches(pattern: str, path: str) -> bool:
     """Whether a `data_files` pattern takes in a path: `*` stays within a folder, `**` doesn't."""
     parts = re.split(r"(\*\*/|\*\*|\*|\?|\[!?[^]/]+\])", pattern.removeprefix("./"))
@@ -119,7 +132,7 @@ class _Card:
         self._text, self._root, self._offset = "", None, 0
         try:
             self._text = card.decode("utf-8")
-            match = _FRONT_MATTER.match(self._text)
+            match = FRONT_MATTER.match(self._text)
             if match:
                 self._offset = match.start(1)
                 self._root = yaml.compose(match[1], Loader=yaml.SafeLoader)

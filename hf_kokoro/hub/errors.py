@@ -38,6 +38,10 @@ class UnreadableCard(ForeignData):
     """The card's YAML can't be read, so nobody knows what a loader would take in."""
 
 
+class AdoptionError(TargetError):
+    """What would be written is not exactly what was read: the proof of an adoption failed, and nothing was changed."""
+
+
 class HistoryError(TargetError):
     """The file's bytes no longer start with the bytes that are on record: somebody rewrote or cut it."""
 

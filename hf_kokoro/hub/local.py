@@ -21,15 +21,15 @@ from typing import BinaryIO
 from ..core.atomic import delete_temporaries, make_folders, sync_folder, write_atomically, write_synced
 from ..core.series import Series
 from .errors import CommitRace, HistoryError, NotKept, TargetError, VerifyError
-from .files import Notes, locked, prefix_digests, write_grown
+from .files import Notes, file_chunks, file_matches, locked, prefix_digests, write_grown
 from .ledger import Declared, Entry, Ledger, new_entry, read_declared, read_entry
-from .ours import refuse_foreign
+from .ours import first_line_of, refuse_foreign
 from .patience import Patience
-from .target import CARD_PATH, Change, Commit, FileInfo, Grow, Ours, Revision, Snapshot, Traffic
+from .target import CARD_PATH, Change, Commit, Delete, FileInfo, Grow, Ours, Revision, Snapshot, Traffic
 
 FOLDER = ".hf_kokoro"
 LOCK_SECONDS = 600.0
-AUTHORS = {"append": "append_rows", "found": "(elsewhere)"}
+AUTHORS = {"append": "append_rows", "adopt": "append_rows (adopted)", "found": "(elsewhere)"}
 """What the audit shows for the kinds of entries: a folder has no user accounts."""
 
 
@@ -86,15 +86,22 @@ class LocalTarget:
                 )
         return Snapshot(last.id if last else "", files, local, self._card(), series.strays(listed))
 
-    def commit(self, base: Snapshot, changes: Iterable[Change], message: str) -> Commit:
+    def commit(
+        self, base: Snapshot, changes: Iterable[Change], message: str, *, adopted: int | None = None
+    ) -> Commit:
         last = self.ledger.last()
         if (last.id if last else "") != base.revision:
             raise CommitRace(f"{self.name}: another process appended in between")
         staged: dict[str, Path] = {}
         grown = dict(base.files)
+        deleted: dict[str, str] = {}
         rows_added = 0
         try:
             for change in changes:
+                if isinstance(change, Delete):
+                    deleted[change.path] = self._still(change)
+                    grown.pop(change.path, None)
+                    continue
                 staged[change.path] = self._staging_name(change.path)
                 if isinstance(change, Grow):
                     grown[change.path] = self._stage_growth(change, base, staged[change.path])
@@ -102,8 +109,8 @@ class LocalTarget:
                 else:
                     _stage(change.content, staged[change.path])
             sync_folder(self._staged)
-            entries = self._entries(last, base, rows_added, grown)
-            self._declare(entries, staged)
+            entries = self._entries(last, base, rows_added - (adopted or 0), grown, deleted, adopted)
+            self._declare(entries, staged, deleted)
         except BaseException as error:
             # an interrupt may come when the commit counts already; then the next append carries it out
             declared = self._declared.exists()
@@ -137,7 +144,7 @@ class LocalTarget:
                 yield last
             parent = entry.id
             recorded = {path: info for path, info in entry.files.items() if path in series}
-            last = Revision(entry.id, entry.time, AUTHORS[entry.kind], recorded)
+            last = Revision(entry.id, entry.time, AUTHORS[entry.kind], recorded, adopted=entry.adopted)
         listed = self._listed(series)
         now = {path: FileInfo(self._file(path).stat().st_size) for path in series.ordered(listed)}
         if {path: info.size for path, info in now.items()} != {p: info.size for p, info in recorded.items()}:
@@ -155,6 +162,17 @@ class LocalTarget:
             raise NotKept(f"{self.name}: {path} at {revision.id[:12]} is not kept; a folder has only the newest bytes")
         return file.open("rb")
 
+    def everything(self, revision: str) -> Mapping[str, FileInfo]:
+        files = {file.relative_to(self.folder).as_posix(): file for file in self.folder.rglob("*") if file.is_file()}
+        return {path: FileInfo(file.stat().st_size) for path, file in files.items() if not path.startswith(FOLDER)}
+
+    def _still(self, change: Delete) -> str:
+        """The sha256 of a file that goes. Raises CommitRace if it is not the one whose rows were read."""
+        file = self._file(change.path)
+        if change.info.sha256 is None or not file.is_file() or not file_matches(file, change.info):
+            raise CommitRace(f"{self.name}: {change.path} changed while it was read")
+        return change.info.sha256
+
     def _file(self, path: str) -> Path:
         # resolved, so that a data file or folder that is a link stays one
         return Path(os.path.realpath(self.folder / path))
@@ -164,7 +182,8 @@ class LocalTarget:
             return
         found = (file for file in self.folder.rglob("*") if file.is_file())
         paths = (file.relative_to(self.folder).as_posix() for file in found)
-        refuse_foreign(self.name, ours, self._card(), lambda: paths)
+        first_line = lambda path: first_line_of(file_chunks(self._file(path)))  # noqa: E731
+        refuse_foreign(self.name, ours, self._card(), lambda: paths, first_line)
 
     def _card(self) -> bytes | None:
         card = self._file(CARD_PATH)
@@ -205,7 +224,7 @@ class LocalTarget:
 
     def _stage_growth(self, change: Grow, base: Snapshot, staged: Path) -> FileInfo:
         """Write old bytes + tail to the staged file and check that the old bytes were the proven ones."""
-        known = base.files.get(change.path)
+        known = None if change.anew else base.files.get(change.path)
         copied, info = write_grown(base.local[change.path] if known else None, change.tail, staged)
         if known and copied != known.sha256:
             raise CommitRace(f"{self.name}: {change.path} changed while it was read")
@@ -234,7 +253,13 @@ class LocalTarget:
         return self._hidden / "commit.json"
 
     def _entries(
-        self, last: Entry | None, base: Snapshot, rows_added: int, grown: Mapping[str, FileInfo]
+        self,
+        last: Entry | None,
+        base: Snapshot,
+        rows_added: int,
+        grown: Mapping[str, FileInfo],
+        deleted: Iterable[str],
+        adopted: int | None,
     ) -> list[Entry]:
         """The history lines of a commit: one for bytes that others wrote before it, if any, and its own.
 
@@ -245,11 +270,12 @@ class LocalTarget:
             kept |= base.files
             entries.append(new_entry(base.revision, "found", 0, kept))
         parent = entries[-1].id if entries else base.revision
-        return [*entries, new_entry(parent, "append", rows_added, {**kept, **grown})]
+        left = {path: info for path, info in {**kept, **grown}.items() if path not in set(deleted)}
+        return [*entries, new_entry(parent, "append" if adopted is None else "adopt", rows_added, left, adopted)]
 
-    def _declare(self, entries: Sequence[Entry], staged: Mapping[str, Path]) -> None:
+    def _declare(self, entries: Sequence[Entry], staged: Mapping[str, Path], deleted: Mapping[str, str]) -> None:
         names, lines = {path: file.name for path, file in staged.items()}, [e.line().decode() for e in entries]
-        write_atomically(self._declared, Declared(names, self.ledger.size(), lines).content())
+        write_atomically(self._declared, Declared(names, self.ledger.size(), lines, deleted).content())
 
     def _carry_out(self) -> None:
         """Do what `commit.json` says; every step may have been done already."""
@@ -262,6 +288,12 @@ class LocalTarget:
                 except OSError as error:
                     raise TargetError(f"{destination}: {error.strerror}; the next append goes on from here") from error
                 sync_folder(destination.parent)
+        for path, sha256 in plan.deleted.items():
+            file = self._file(path)
+            # what somebody wrote there since is none of ours
+            if file.is_file() and file_matches(file, FileInfo(file.stat().st_size, sha256=sha256)):
+                file.unlink()
+                sync_folder(file.parent)
         entry = read_entry(plan.entries[-1].encode(), self._declared, 0)
         for path, info in entry.files.items():
             size = self._file(path).stat().st_size if self._file(path).exists() else 0

@@ -13,12 +13,13 @@ from ..core.jsonl import parse_object
 from ..core.series import Series, split_lines
 from ..miti.contract import json_line
 from ..miti.spelling import OURS, NotSpellable, respelled
+from .adoption import Adoption
 from .card import grown_card
 from .errors import SpellingError
 from .files import index_file
 from .lines import one_spelling
 from .rows import NewRow
-from .target import CARD_PATH, Change, ExtraFiles, Grow, Growth, Put, Snapshot
+from .target import CARD_PATH, Change, Delete, ExtraFiles, Grow, Growth, Put, Snapshot
 
 _SHOWN = 20
 
@@ -33,6 +34,7 @@ class Plan:
     rows_total: int
     grown: Mapping[str, int]
     rows: Sequence[NewRow] = ()
+    adoption: Adoption | None = None
 
     @property
     def added(self) -> int:
@@ -129,7 +131,10 @@ def describe_changes(base: Snapshot, changes: Sequence[Change], rows: Sequence[N
     for change in changes:
         if isinstance(change, Grow):
             before = base.files[change.path].size if change.path in base.files else 0
-            lines.append(f"{change.path}: {before} -> {before + len(change.tail)} bytes")
+            after = len(change.tail) + (0 if change.anew else before)
+            lines.append(f"{change.path}: {before} -> {after} bytes{' (written anew)' if change.anew and before else ''}")
+        elif isinstance(change, Delete):
+            lines.append(f"{change.path}: deleted ({change.info.size} bytes)")
         else:
             lines += _small_file(base, change)
     lines += [f"  + row {row.id.hex()[:12]}, question {parse_object(row.line)['question_id']}" for row in rows[:_SHOWN]]

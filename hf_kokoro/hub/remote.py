@@ -10,7 +10,14 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, TypeVar
 
-from huggingface_hub import CommitOperationAdd, DiscussionWithDetails, GitCommitInfo, GitRefInfo, HfApi
+from huggingface_hub import (
+    CommitOperationAdd,
+    CommitOperationDelete,
+    DiscussionWithDetails,
+    GitCommitInfo,
+    GitRefInfo,
+    HfApi,
+)
 from huggingface_hub.errors import EntryNotFoundError, RepositoryNotFoundError, RevisionNotFoundError
 from huggingface_hub.hf_api import RepoFile
 from huggingface_hub.utils._runtime import is_xet_available
@@ -20,10 +27,11 @@ from .client import READ_SECONDS, OwnClient
 from .errors import TargetError, VerifyError
 from .files import content_matches, file_matches, locked, write_grown
 from .http import Pinned, PinnedStream, asked
+from .adoption import adopted_rows
 from .mirror import Mirror, cache_root, folder_name
-from .ours import refuse_foreign
+from .ours import first_line_of, refuse_foreign
 from .patience import Patience, patiently
-from .target import CARD_PATH, Change, Commit, FileInfo, Grow, Ours, Revision, Snapshot, Traffic
+from .target import CARD_PATH, Change, Commit, Delete, FileInfo, Grow, Ours, Revision, Snapshot, Traffic
 
 _T = TypeVar("_T")
 _TYPE = "dataset"
@@ -96,26 +104,34 @@ class HubTarget:
         local = {path: self.mirror.prove(path, info, fetch) for path, info in files.items()}
         return Snapshot(revision, files, local, card, series.strays(listed))
 
-    def commit(self, base: Snapshot, changes: Iterable[Change], message: str) -> Commit:
+    def commit(
+        self, base: Snapshot, changes: Iterable[Change], message: str, *, adopted: int | None = None
+    ) -> Commit:
         staged: dict[str, Path] = {}
         sent: dict[str, FileInfo | bytes | Path] = {}
         operations: list[CommitOperationAdd] = []
+        deleted: list[str] = []
         try:
             for change in changes:
-                if isinstance(change, Grow):
+                if isinstance(change, Delete):
+                    deleted.append(change.path)
+                elif isinstance(change, Grow):
                     staged[change.path] = self.mirror.staging(change.path)
-                    _, sent[change.path] = write_grown(base.local.get(change.path), change.tail, staged[change.path])
+                    former = None if change.anew else base.local.get(change.path)
+                    _, sent[change.path] = write_grown(former, change.tail, staged[change.path])
                     operations.append(CommitOperationAdd(change.path, str(staged[change.path])))
                 else:
                     sent[change.path] = change.content
                     operations.append(CommitOperationAdd(change.path, change.content))
             if self.pr and (already := self._same_pull_request(base, staged)):
                 return already
-            commit = self._send(base, operations, message)
-            read_back = self._read_back(commit.revision, staged, sent)
+            commit = self._send(base, operations, deleted, message)
+            read_back = self._read_back(commit.revision, staged, sent, deleted)
             if not self.pr:
                 for path, file in staged.items():
                     self.mirror.adopt(path, file, read_back[path])
+                for path in deleted:
+                    self.mirror.forget(path)
             return commit
         finally:
             self.mirror.clean()
@@ -136,6 +152,13 @@ class HubTarget:
         fetch, size = self._pinned(revision.id).fetch, revision.files[path].size
         return io.BufferedReader(PinnedStream(fetch, path, size, self.patience), 1 << 20)
 
+    def everything(self, revision: str) -> dict[str, FileInfo]:
+        def tree() -> dict[str, FileInfo]:
+            entries = self._api.list_repo_tree(self.repo_id, recursive=True, revision=revision, repo_type=_TYPE)
+            return {entry.path: _info(entry) for entry in entries if isinstance(entry, RepoFile)}
+
+        return self._ask("listing the files", tree) if revision else {}
+
     def infos(self, paths: Iterable[str], revision: str) -> dict[str, FileInfo]:
         """Size and digest of those files that exist at a revision; nothing is downloaded."""
         return {path: _info(entry) for path, entry in self._paths(list(paths), revision).items()}
@@ -151,7 +174,8 @@ class HubTarget:
         listed = self._listed(series, commit.commit_id)
         files = {path: listed[path] for path in series.ordered(listed)} | self.infos([CARD_PATH], commit.commit_id)
         time = commit.created_at.isoformat(timespec="seconds")
-        return Revision(commit.commit_id, time, ", ".join(commit.authors), files, series.strays(listed))
+        adopted = adopted_rows(f"{commit.title}\n{commit.message}", series.path)
+        return Revision(commit.commit_id, time, ", ".join(commit.authors), files, series.strays(listed), adopted)
 
     def _head(self, ours: Ours | None, create: bool) -> str | None:
         """Commit of the branch. With `create` a missing repo or branch is made, else it gives None.
@@ -189,12 +213,15 @@ class HubTarget:
         return self.mirror.small(CARD_PATH, info, self._pinned(revision).fetch) if info else None
 
     def _refuse_foreign(self, ours: Ours | None, revision: str, card: bytes | None) -> None:
-        def paths() -> list[str]:
-            entries = self._api.list_repo_tree(self.repo_id, recursive=True, revision=revision, repo_type=_TYPE)
-            return [entry.path for entry in entries if isinstance(entry, RepoFile)]
-
         if ours is not None:
-            refuse_foreign(self.name, ours, card, lambda: self._ask("listing the files", paths))
+            fetch = self._pinned(revision).fetch
+            refuse_foreign(
+                self.name,
+                ours,
+                card,
+                lambda: self.everything(revision),
+                lambda path: first_line_of(fetch(path, 0)),
+            )
 
     def _listed(self, series: Series, revision: str) -> dict[str, FileInfo]:
         """The files at a commit in the folder of the series."""
@@ -218,7 +245,9 @@ class HubTarget:
 
         return self._ask("reading sizes and digests", info)
 
-    def _send(self, base: Snapshot, operations: list[CommitOperationAdd], message: str) -> Commit:
+    def _send(
+        self, base: Snapshot, operations: list[CommitOperationAdd], deleted: list[str], message: str
+    ) -> Commit:
         """Upload, then commit on top of `base`. Two calls, so that each begins with the time limits in place."""
 
         def upload() -> None:
@@ -233,11 +262,14 @@ class HubTarget:
                     free_memory=False,
                 )
 
+        title, _, body = message.partition("\n\n")
+
         def commit() -> Commit:
             done = self._api.create_commit(
                 self.repo_id,
-                operations,
-                commit_message=message,
+                [*operations, *map(CommitOperationDelete, deleted)],
+                commit_message=title,
+                commit_description=body,
                 repo_type=_TYPE,
                 revision=self.branch,
                 parent_commit=base.revision,
@@ -256,10 +288,16 @@ class HubTarget:
         return self._ask("committing", commit, commits=True)
 
     def _read_back(
-        self, revision: str, staged: Mapping[str, Path], sent: Mapping[str, FileInfo | bytes | Path]
+        self,
+        revision: str,
+        staged: Mapping[str, Path],
+        sent: Mapping[str, FileInfo | bytes | Path],
+        deleted: list[str],
     ) -> dict[str, FileInfo]:
         """Sizes and digests at the new commit, after checking that they are those of what was sent."""
-        there = self._paths(list(sent), revision)
+        there = self._paths([*sent, *deleted], revision)
+        if left := [path for path in deleted if path in there]:
+            raise VerifyError(f"{self.name}: commit {revision[:12]} was accepted, but {left[0]} is still there")
         found = {}
         for path, ours in sent.items():
             info = _info(there[path]) if path in there else None

@@ -69,10 +69,14 @@ class Spelled:
 
     row: Any
     spellings: frozenset[Spelling]
+    exact: bool = False
+    """True if the row has our keys in our order and no others."""
 
     @property
     def known(self) -> dict[str, Any]:
         """The row without keys that have no place in the schema; only where there are `spellings`."""
+        if self.exact:
+            return self.row  # type: ignore[no-any-return]
         row = {key: self.row[key] for key in ROW_KEYS}
         row["all_answers"] = [{key: answer[key] for key in ANSWER_KEYS} for answer in row["all_answers"]]
         return row
@@ -86,7 +90,7 @@ def read_spelled(document: Any) -> Spelled:
     if not isinstance(document, dict):
         return Spelled(document, frozenset())
     if _is_canonical(document):
-        return Spelled(document, _OURS)
+        return Spelled(document, _OURS, exact=True)
     row = {key: document[key] for key in ROW_KEYS if key in document}
     number_id = type(row.get("question_id")) is int
     if number_id:

@@ -70,6 +70,11 @@ class AppendReport(Report):
     preview: Sequence[str] = ()
     adopted: Mapping[str, Any] | None = None
 
+    @property
+    def proof(self) -> Sequence[str]:
+        """The proof of an adoption in words; none where nothing was taken over."""
+        return Adoption(**self.adopted).lines() if self.adopted else ()
+
 
 def append_rows(
     target: str | PathLike[str] | Target,

@@ -22,6 +22,7 @@ from ..core.reports import Report
 from ..core.series import Series
 from ..errors import FAULTS_SHOWN, Fault, Faults, KokoroError
 from ..miti.contract import DATA_PATH
+from ..miti.spelling import OURS
 from .adopt import read_former
 from .card import SplitCount, split_counts
 from .errors import HistoryError, TargetError
@@ -87,6 +88,8 @@ class AuditReport(Report):
     path: str = DATA_PATH
     spelling: str = ""
     adopted: Sequence[AdoptionReport] = field(default_factory=tuple)
+    own_names: bool = True
+    """Whether all rows have the schema's own names."""
 
 
 def audit(target: str | PathLike[str] | Target, path: str = DATA_PATH) -> AuditReport:
@@ -118,7 +121,7 @@ def audit(target: str | PathLike[str] | Target, path: str = DATA_PATH) -> AuditR
     count = history.count + rows.count + cards.count
     total = (table[-1].rows or 0) if table else 0
     spelling = told_spellings(check.spellings)
-    return AuditReport(not count, table, total, kept, count, place.name, path, spelling, adopted)
+    return AuditReport(not count, table, total, kept, count, place.name, path, spelling, adopted, set(check.spellings) <= {OURS.code})
 
 
 def _prove(

@@ -22,7 +22,8 @@ def append(
     rows: Annotated[
         Path | None,
         typer.Argument(
-            help="File of new rows: JSON Lines as written by `pair`, JSON, Parquet, CSV, TSV or XLSX.", show_default=False
+            help="File of new rows: JSON Lines as written by `pair`, JSON, Parquet, CSV, TSV or XLSX.",
+            show_default=False,
         ),
     ] = None,
     path: Annotated[str, typer.Option(help="The growing file inside the target.")] = "data/pilot.jsonl",
@@ -36,7 +37,8 @@ def append(
     adopt: Annotated[
         bool,
         typer.Option(
-            "--adopt", help="Take over rows that lie in another layout (`push_to_hub`) or in several spellings, with proof."
+            "--adopt",
+            help="Take over rows that lie in another layout (`push_to_hub`) or in several spellings, with proof.",
         ),
     ] = False,
     rejects: Annotated[Path, typer.Option(help="Where --skip-invalid puts the faulty rows.")] = Path("rejects.jsonl"),
@@ -125,7 +127,14 @@ def append(
         )
         _end_watch(grown, json_)
         return
-    if (rows is None and not adopt) or once or source or judge_model or source_dataset is not None or license_ is not None:
+    if (
+        (rows is None and not adopt)
+        or once
+        or source
+        or judge_model
+        or source_dataset is not None
+        or license_ is not None
+    ):
         raise UsageError(
             "append: give a file of rows, or --watch JOURNAL (which --once, --source, --judge-model, "
             "--source-dataset and --license are for)"

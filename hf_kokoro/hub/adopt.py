@@ -102,9 +102,7 @@ def plan_adoption(
         )
 
 
-def read_former(
-    target: Target, revision: str, series: Series, work: Path, *, whole_floats: bool = False
-) -> Former:
+def read_former(target: Target, revision: str, series: Series, work: Path, *, whole_floats: bool = False) -> Former:
     """What the target holds at a revision, whatever its layout. Raises ForeignData, RowError as `plan_adoption`."""
     copies = _Copies(target, Revision(revision, "", "", target.everything(revision)), work / "before")
     card = copies.content(CARD_PATH)
@@ -120,11 +118,19 @@ def read_former(
         loaded = load_plainly(copies.root, work / "cache")
     except NotLoaded as error:
         # rows of several spellings may be more than a loader can take, and are what adoption is for
-        if not own or not all(path in series for path in copies.taken):
+        if not own or any(path not in series for path in copies.taken if _is_read(path)):
             raise ForeignData(f"{target.name}: {error}, so its rows can't be taken over; {_NOTHING}") from None
         split = "train"
         rows = _rows_of(target.name, _lines(copies, own), whole_floats=whole_floats)
-        return Former(declared.default or "default", split, copies.infos(own), rows, plain=False, card=card, there=tuple(copies.there.files))
+        return Former(
+            declared.default or "default",
+            split,
+            copies.infos(own),
+            rows,
+            plain=False,
+            card=card,
+            there=tuple(copies.there.files),
+        )
     if loaded.format not in _FORMATS:
         raise ForeignData(
             f"{target.name}: its default config is read as {loaded.format}; {_NOTHING}; allowed: {', '.join(_FORMATS)}"
@@ -132,11 +138,21 @@ def read_former(
     rows = _rows_of(target.name, _numbered(loaded), whole_floats=whole_floats)
     beside = [path for path in own if path not in loaded.files]
     if beside and len(beside) < len(own):
-        raise ForeignData(f"{target.name}: a loader takes in some segments of {series.path} and not {beside[0]}; {_NOTHING}")
+        raise ForeignData(
+            f"{target.name}: a loader takes in some segments of {series.path} and not {beside[0]}; {_NOTHING}"
+        )
     for path in beside:
         copies.take(path)
     others = _rows_of(target.name, _lines(copies, beside), whole_floats=whole_floats)
-    return Former(loaded.config, loaded.split, copies.infos(loaded.files), rows, others, card=card, there=tuple(copies.there.files))
+    return Former(
+        loaded.config,
+        loaded.split,
+        copies.infos(loaded.files),
+        rows,
+        others,
+        card=card,
+        there=tuple(copies.there.files),
+    )
 
 
 @dataclass(frozen=True)
@@ -162,7 +178,7 @@ class _Copies:
         copy, digest, size = self.root / path, hashlib.sha256(), 0
         copy.parent.mkdir(parents=True, exist_ok=True)
         with copy.open("wb") as out:
-            if path == CARD_PATH or path.endswith(tuple(suffix for kinds in _FORMATS.values() for suffix in kinds)):
+            if path == CARD_PATH or _is_read(path):
                 with closing(self.target.open(self.there, path)) as stream:
                     while chunk := stream.read(1 << 20):
                         size += out.write(chunk)
@@ -171,6 +187,10 @@ class _Copies:
 
     def infos(self, paths: Iterable[str]) -> dict[str, FileInfo]:
         return {path: self.taken[path] for path in paths}
+
+
+def _is_read(path: str) -> bool:
+    return path.endswith(tuple(suffix for suffixes in _FORMATS.values() for suffix in suffixes))
 
 
 def _numbered(loaded: Loaded) -> Iterator[tuple[str, Any]]:

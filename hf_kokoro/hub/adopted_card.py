@@ -56,9 +56,7 @@ def _with_keys(front: str, changed: dict[str, list[dict[str, Any]]]) -> str:
     nodes = [key for key, _ in root.value] if root is not None else []
     starts = [key.start_mark.index for key in nodes] + [len(front)]
     parts = [front[: starts[0]]] + [
-        front[start:end]
-        for key, start, end in zip(nodes, starts, starts[1:], strict=False)
-        if key.value not in changed
+        front[start:end] for key, start, end in zip(nodes, starts, starts[1:], strict=False) if key.value not in changed
     ]
     text = "".join(parts)
     text += "" if text.endswith("\n") or not text else "\n"

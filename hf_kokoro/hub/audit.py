@@ -110,7 +110,9 @@ def audit(target: str | PathLike[str] | Target, path: str = DATA_PATH) -> AuditR
     if not names and not history:
         raise TargetError(f"{place.name}: no {path} in any revision; name the file with --path")
     check = RowCheck()
-    adopted = [found for found in (_adoption(place, series, revisions, n, history) for n in range(len(revisions))) if found]
+    adopted = [
+        found for found in (_adoption(place, series, revisions, n, history) for n in range(len(revisions))) if found
+    ]
     begins = [0, *(n for n, revision in enumerate(revisions) if revision.id in {found.revision for found in adopted})]
     proofs = _prove(place, names, revisions, begins, check, history=history, rows=rows)
     rows.extend(check.duplicate_faults())
@@ -121,7 +123,9 @@ def audit(target: str | PathLike[str] | Target, path: str = DATA_PATH) -> AuditR
     count = history.count + rows.count + cards.count
     total = (table[-1].rows or 0) if table else 0
     spelling = told_spellings(check.spellings)
-    return AuditReport(not count, table, total, kept, count, place.name, path, spelling, adopted, set(check.spellings) <= {OURS.code})
+    return AuditReport(
+        not count, table, total, kept, count, place.name, path, spelling, adopted, set(check.spellings) <= {OURS.code}
+    )
 
 
 def _prove(
@@ -143,7 +147,9 @@ def _prove(
             proof = FileProof([0] * len(part))
             if any(name in revision.files for revision in part):
                 newest = check if end == len(revisions) else RowCheck()
-                proof = prove_file(place, name, part, newest, faults=history, row_faults=rows if newest is check else Faults())
+                proof = prove_file(
+                    place, name, part, newest, faults=history, row_faults=rows if newest is check else Faults()
+                )
             whole.broken |= {begin + number for number in proof.broken}
             whole.rows.extend(proof.rows)
     return proofs
@@ -161,14 +167,18 @@ def _adoption(
     before = revisions[number - 1].id if number else ""
     try:
         with TemporaryDirectory() as work:
-            former = Counter(row.id for row in read_former(place, before, series, Path(work, "1"), whole_floats=True).rows)
+            former = Counter(
+                row.id for row in read_former(place, before, series, Path(work, "1"), whole_floats=True).rows
+            )
             now = Counter(row.id for row in read_former(place, revision.id, series, Path(work, "2")).rows)
     except KokoroError as error:
         got = f"{revision.adopted} adopted rows that can't be read again ({type(error).__name__})"
     else:
         if former.total() == revision.adopted and former <= now:
             return AdoptionReport(revision.id, revision.adopted, proven=True)
-        got = f"{revision.adopted} adopted rows, of {former.total()} that were there {(former - now).total()} are missing"
+        got = (
+            f"{revision.adopted} adopted rows, of {former.total()} that were there {(former - now).total()} are missing"
+        )
     faults.add(Fault(f"revision {revision.id[:12]}", series.path, got, "all rows of the revision before it"))
     return None
 

@@ -45,7 +45,8 @@ def incoming(rows: Rows) -> Iterator[Incoming]:
             f"rows is {what}; allowed: a list or another iterable of rows, a DataFrame, a Dataset, an Arrow table, or the "
             "path of a file"
         )
-    if isinstance(rows, bytes | bytearray | int | float) or not hasattr(rows, "__iter__"):
+    arrow = hasattr(rows, "__arrow_c_stream__") or hasattr(rows, "__arrow_c_array__")
+    if isinstance(rows, bytes | bytearray) or not (arrow or hasattr(rows, "__iter__")):
         raise UsageError(f"rows is {describe(rows)}; allowed: rows, or the path of a file with rows")
     yield from _numbered(_records(rows))
 
@@ -61,7 +62,7 @@ def _records(rows: Any) -> Iterable[Any]:
         return (_filled(_plain(row)) for row in rows.to_dict("records"))
     if _of(rows, "datasets"):
         return (_filled(_plain(row)) for row in rows)
-    if hasattr(rows, "__arrow_c_stream__"):
+    if hasattr(rows, "__arrow_c_stream__") or hasattr(rows, "__arrow_c_array__"):
         import pyarrow as pa
 
         return map(_filled, pa.table(rows).to_pylist())
@@ -136,7 +137,8 @@ def _from_lines(path: Path) -> Iterator[Incoming]:
         _refuse_other_content(path, stream.read(_HEAD))
         stream.seek(0)
         for where, line in jsonl.numbered_lines(stream, path.name):
-            yield where, line, _parsed(where, line)
+            if line.strip():  # the first one may have been a byte order mark alone
+                yield where, line, _parsed(where, line)
 
 
 def _parsed(where: str, line: bytes) -> Any:

@@ -86,9 +86,7 @@ class LocalTarget:
                 )
         return Snapshot(last.id if last else "", files, local, self._card(), series.strays(listed))
 
-    def commit(
-        self, base: Snapshot, changes: Iterable[Change], message: str, *, adopted: int | None = None
-    ) -> Commit:
+    def commit(self, base: Snapshot, changes: Iterable[Change], message: str, *, adopted: int | None = None) -> Commit:
         last = self.ledger.last()
         if (last.id if last else "") != base.revision:
             raise CommitRace(f"{self.name}: another process appended in between")

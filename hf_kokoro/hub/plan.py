@@ -132,7 +132,9 @@ def describe_changes(base: Snapshot, changes: Sequence[Change], rows: Sequence[N
         if isinstance(change, Grow):
             before = base.files[change.path].size if change.path in base.files else 0
             after = len(change.tail) + (0 if change.anew else before)
-            lines.append(f"{change.path}: {before} -> {after} bytes{' (written anew)' if change.anew and before else ''}")
+            lines.append(
+                f"{change.path}: {before} -> {after} bytes{' (written anew)' if change.anew and before else ''}"
+            )
         elif isinstance(change, Delete):
             lines.append(f"{change.path}: deleted ({change.info.size} bytes)")
         else:

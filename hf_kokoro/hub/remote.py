@@ -23,11 +23,11 @@ from huggingface_hub.hf_api import RepoFile
 from huggingface_hub.utils._runtime import is_xet_available
 
 from ..core.series import Series
+from .adoption import adopted_rows
 from .client import READ_SECONDS, OwnClient
 from .errors import TargetError, VerifyError
 from .files import content_matches, file_matches, locked, write_grown
 from .http import Pinned, PinnedStream, asked
-from .adoption import adopted_rows
 from .mirror import Mirror, cache_root, folder_name
 from .ours import first_line_of, refuse_foreign
 from .patience import Patience, patiently
@@ -104,9 +104,7 @@ class HubTarget:
         local = {path: self.mirror.prove(path, info, fetch) for path, info in files.items()}
         return Snapshot(revision, files, local, card, series.strays(listed))
 
-    def commit(
-        self, base: Snapshot, changes: Iterable[Change], message: str, *, adopted: int | None = None
-    ) -> Commit:
+    def commit(self, base: Snapshot, changes: Iterable[Change], message: str, *, adopted: int | None = None) -> Commit:
         staged: dict[str, Path] = {}
         sent: dict[str, FileInfo | bytes | Path] = {}
         operations: list[CommitOperationAdd] = []
@@ -245,9 +243,7 @@ class HubTarget:
 
         return self._ask("reading sizes and digests", info)
 
-    def _send(
-        self, base: Snapshot, operations: list[CommitOperationAdd], deleted: list[str], message: str
-    ) -> Commit:
+    def _send(self, base: Snapshot, operations: list[CommitOperationAdd], deleted: list[str], message: str) -> Commit:
         """Upload, then commit on top of `base`. Two calls, so that each begins with the time limits in place."""
 
         def upload() -> None:

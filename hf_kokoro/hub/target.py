@@ -184,9 +184,7 @@ class Target(Protocol):
         HistoryError if bytes on record were changed, AccessError, OutcomeUnknown, RateLimited.
         """
 
-    def commit(
-        self, base: Snapshot, changes: Iterable[Change], message: str, *, adopted: int | None = None
-    ) -> Commit:
+    def commit(self, base: Snapshot, changes: Iterable[Change], message: str, *, adopted: int | None = None) -> Commit:
         """Apply all changes on top of `base` or none, and read them back. `message` may have a body after a blank line;
         `adopted` rows are put on record as taken over.
 

@@ -162,7 +162,9 @@ def _answer(answer: Any, number_id: bool) -> tuple[Any, Spelling | None]:
             theirs[name] = key
     values = {name: flat[key] for name, key in theirs.items()}
     # a second key for the same thing stays, for the schema to name, unless it says the same
-    twice = {key: value for key, value in flat.items() if key not in theirs.values() and value != values[_SPELLINGS[key]]}
+    twice = {
+        key: value for key, value in flat.items() if key not in theirs.values() and value != values[_SPELLINGS[key]]
+    }
     booleans = tuple(name for name in ANSWER_KEYS if name in _BINARY and isinstance(values.get(name), bool))
     values |= {name: int(values[name]) for name in booleans}
     scores = [values.get(name) for name in DIMENSIONS]

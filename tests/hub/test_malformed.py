@@ -88,7 +88,9 @@ def test_any_batch_is_appended_whole_or_refused_whole(batch: list[Any]) -> None:
 @st.composite
 def bases(draw: st.DrawFn) -> bytes:
     """Lines of objects with anything spliced in, or cut, or in another encoding."""
-    values = st.lists(json_objects | st.sampled_from([row(5), {**row(6), "more": None}, changed(7, topic=1)]), max_size=4)
+    values = st.lists(
+        json_objects | st.sampled_from([row(5), {**row(6), "more": None}, changed(7, topic=1)]), max_size=4
+    )
     lines = [json.dumps(value, allow_nan=True).encode() for value in draw(values)]
     content = b"\n".join(lines) + draw(st.sampled_from([b"\n", b"", b"\r\n", b"\n\n"]))
     for _ in range(draw(st.integers(0, 2))):

@@ -49,7 +49,7 @@ def fast_row_id(row: Mapping[str, Any]) -> str:
 
 
 def parse_rows(lines: Lines) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """(where, row) of every line that is not blank, whatever its spelling. Raises RowError for one that is no object."""
+    """(where, row) of every line that is not blank, whatever its spelling. Raises RowError for what is no object."""
     for where, line in lines:
         if not line.strip():
             continue

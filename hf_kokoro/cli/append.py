@@ -108,7 +108,7 @@ def append(
     if watch is not None:
         if rows is not None or skip_invalid or dry_run or pr or adopt or whole_floats:
             raise UsageError(
-                "--watch makes its own rows: leave ROWS, --skip-invalid, --dry-run, --pr, --adopt and --whole-floats out"
+                "--watch makes its own rows: leave out ROWS, --skip-invalid, --whole-floats, --adopt, --dry-run, --pr"
             )
         grown = grow(
             watch,

@@ -44,9 +44,10 @@ def audit(
         if not report.own_names:
             print(f"spelling: {report.spelling}")
         if report.ok:
+            since = " from the adoption on" if report.adopted else ""
             print(
                 f"ok: {len(rows)} revision{'s' if len(rows) != 1 else ''}, "
-                f"each begins with the one before{' from the adoption on' if report.adopted else ''}; {report.rows} rows, all valid, none twice"
+                f"each begins with the one before{since}; {report.rows} rows, all valid, none twice"
             )
         else:
             print(f"{report.fault_count} fault{'s' if report.fault_count != 1 else ''}:")

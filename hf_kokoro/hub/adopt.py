@@ -8,60 +8,25 @@ place are not asked about private data again: they lie where they lay.
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NoReturn
+from typing import NoReturn
 
-from ..core.jsonl import parse_object
 from ..core.series import Series, split_lines
-from ..errors import Fault, Faults, RowError
 from ..miti.spelling import OURS
 from .adopted_card import adopted_card
 from .adoption import Adoption, ids_digest
-from .card import data_stamp, declared_configs, grown_card, matches, unreadable
-from .errors import AdoptionError, ForeignData, UnreadableCard
-from .lines import iter_lines
-from .loading import Loaded, NotLoaded, load_plainly
+from .card import data_stamp, declared_configs, grown_card, matches
+from .errors import AdoptionError, ForeignData
+from .former import FORMATS, UNCHANGED, Former, numbered, read_former, rows_of
+from .lines import read_lines
+from .loading import NotLoaded, load_plainly
 from .plan import Plan
-from .rows import NewRow, checked, new_row
-from .target import CARD_PATH, Change, Delete, ExtraFiles, FileInfo, Grow, Growth, Put, Revision, Snapshot, Target
-
-_FORMATS = {"parquet": (".parquet",), "json": (".jsonl", ".json", ".ndjson")}
-"""Builders of `datasets` whose rows keep their types, and the files that they read."""
-_NOTHING = "nothing was changed"
-
-
-@dataclass(frozen=True)
-class Former:
-    """The rows of a place as they are: those that a plain loader gives, and `beside` them those of the growing file
-    that it doesn't. `copied` maps the files that were read to what they were."""
-
-    config: str
-    split: str
-    copied: Mapping[str, FileInfo]
-    loaded: Sequence[NewRow]
-    beside: Sequence[NewRow] = ()
-    plain: bool = True
-    card: bytes = b""
-    there: Sequence[str] = ()
-    """All paths of the place."""
-
-    @property
-    def rows(self) -> list[NewRow]:
-        """All of them; one that stands in both is one row."""
-        both = Counter(row.id for row in self.beside)
-        more = []
-        for row in self.loaded:
-            if both[row.id]:
-                both[row.id] -= 1
-            else:
-                more.append(row)
-        return [*self.beside, *more]
+from .rows import NewRow
+from .target import CARD_PATH, Change, Delete, ExtraFiles, Grow, Growth, Put, Snapshot, Target
 
 
 def plan_adoption(
@@ -90,7 +55,9 @@ def plan_adoption(
         changes += [Put(path, content) for path, content in files.items() if content != base.card or path != CARD_PATH]
         changes += _deletions(base, series, former, growth)
         after = _loaded_after(growth, files, Path(work, "after"))
-        adoption = _proven(target.name, series, former, new, after, [c.path for c in changes if isinstance(c, Delete)])
+        _refuse_loss(target.name, former, new, after)
+        deleted = [change.path for change in changes if isinstance(change, Delete)]
+        adoption = _adoption(series, former, len(new), after.total(), deleted)
         return Plan(
             changes,
             frozenset(row.id for row in new),
@@ -102,133 +69,6 @@ def plan_adoption(
         )
 
 
-def read_former(target: Target, revision: str, series: Series, work: Path, *, whole_floats: bool = False) -> Former:
-    """What the target holds at a revision, whatever its layout. Raises ForeignData, RowError as `plan_adoption`."""
-    copies = _Copies(target, Revision(revision, "", "", target.everything(revision)), work / "before")
-    card = copies.content(CARD_PATH)
-    if fault := unreadable(card):
-        raise UnreadableCard(f"{target.name}: {fault}; {_NOTHING}; mend the card's YAML")
-    declared = declared_configs(card)
-    patterns = () if declared.default is None or declared.inferred else declared.configs[declared.default]
-    for path in copies.there.files:
-        if path != CARD_PATH and (not patterns or any(matches(pattern, path) for pattern in patterns)):
-            copies.take(path)
-    own = series.ordered(copies.there.files)
-    try:
-        loaded = load_plainly(copies.root, work / "cache")
-    except NotLoaded as error:
-        # rows of several spellings may be more than a loader can take, and are what adoption is for
-        if not own or any(path not in series for path in copies.taken if _is_read(path)):
-            raise ForeignData(f"{target.name}: {error}, so its rows can't be taken over; {_NOTHING}") from None
-        split = "train"
-        rows = _rows_of(target.name, _lines(copies, own), whole_floats=whole_floats)
-        return Former(
-            declared.default or "default",
-            split,
-            copies.infos(own),
-            rows,
-            plain=False,
-            card=card,
-            there=tuple(copies.there.files),
-        )
-    if loaded.format not in _FORMATS:
-        raise ForeignData(
-            f"{target.name}: its default config is read as {loaded.format}; {_NOTHING}; allowed: {', '.join(_FORMATS)}"
-        )
-    rows = _rows_of(target.name, _numbered(loaded), whole_floats=whole_floats)
-    beside = [path for path in own if path not in loaded.files]
-    if beside and len(beside) < len(own):
-        raise ForeignData(
-            f"{target.name}: a loader takes in some segments of {series.path} and not {beside[0]}; {_NOTHING}"
-        )
-    for path in beside:
-        copies.take(path)
-    others = _rows_of(target.name, _lines(copies, beside), whole_floats=whole_floats)
-    return Former(
-        loaded.config,
-        loaded.split,
-        copies.infos(loaded.files),
-        rows,
-        others,
-        card=card,
-        there=tuple(copies.there.files),
-    )
-
-
-@dataclass(frozen=True)
-class _Copies:
-    """Copies of a revision's files in a folder, each with the digest of what was copied."""
-
-    target: Target
-    there: Revision
-    root: Path
-    taken: dict[str, FileInfo] = field(default_factory=dict)
-
-    def content(self, path: str) -> bytes:
-        """A small file, copied too; empty if there is none."""
-        if path not in self.there.files:
-            return b""
-        self.take(path)
-        return (self.root / path).read_bytes()
-
-    def take(self, path: str) -> None:
-        """Copy a file; of one that no loader reads as rows only the name counts."""
-        if path in self.taken:
-            return
-        copy, digest, size = self.root / path, hashlib.sha256(), 0
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        with copy.open("wb") as out:
-            if path == CARD_PATH or _is_read(path):
-                with closing(self.target.open(self.there, path)) as stream:
-                    while chunk := stream.read(1 << 20):
-                        size += out.write(chunk)
-                        digest.update(chunk)
-        self.taken[path] = FileInfo(size, sha256=digest.hexdigest())
-
-    def infos(self, paths: Iterable[str]) -> dict[str, FileInfo]:
-        return {path: self.taken[path] for path in paths}
-
-
-def _is_read(path: str) -> bool:
-    return path.endswith(tuple(suffix for suffixes in _FORMATS.values() for suffix in suffixes))
-
-
-def _numbered(loaded: Loaded) -> Iterator[tuple[str, Any]]:
-    for number, row in enumerate(loaded, 1):
-        yield f"{loaded.config}/{loaded.split} row {number}", row
-
-
-def _lines(copies: _Copies, paths: Iterable[str]) -> Iterator[tuple[str, Any]]:
-    for path in paths:
-        with (copies.root / path).open("rb") as stream:
-            for number, (_, line) in enumerate(iter_lines(stream), 1):
-                if line.strip():
-                    yield f"{path} line {number}", _parsed(f"{path} line {number}", line)
-
-
-def _parsed(where: str, line: bytes) -> Any:
-    try:
-        return parse_object(line)
-    except ValueError:
-        return Fault(where, "", f"{len(line)} bytes that are no JSON object", "one row a line")
-
-
-def _rows_of(place: str, values: Iterable[tuple[str, Any]], *, whole_floats: bool) -> list[NewRow]:
-    """The rows that these values are, or RowError with the faults of all."""
-    faults, rows, bad, count = Faults(), [], 0, 0
-    for count, (where, value) in enumerate(values, 1):
-        row, found = checked(value, where, whole_floats=whole_floats)
-        new = found or new_row(row, where)
-        if isinstance(new, NewRow):
-            rows.append(new)
-        else:
-            bad += 1
-            faults.extend(new)
-    what = f"{place}: {bad} of {count} rows there are no MITI-ST rows, so they can't be taken over"
-    faults.raise_if_any(what, RowError, f"{_NOTHING}; correct them there, or append to another place")
-    return rows
-
-
 def _refuse_other_configs(place: str, former: Former, series: Series) -> None:
     """Raise ForeignData if another config of the card could not be loaded any more."""
     gone = {path for path in former.copied if path not in series}
@@ -238,14 +78,14 @@ def _refuse_other_configs(place: str, former: Former, series: Series) -> None:
         for path in (path for path in former.there if any(matches(pattern, path) for pattern in patterns)):
             if path in gone:
                 _refuse_config(place, name, f"takes in {path} too, which would go")
-            if not path.endswith(_FORMATS["json"]):
+            if not path.endswith(FORMATS["json"]):
                 _refuse_config(place, name, f"is made of {path}, and `datasets` reads all configs of a card alike")
 
 
 def _refuse_config(place: str, name: str, why: str) -> NoReturn:
     raise ForeignData(
-        f"{place}: the card's config {name!r} {why}; {_NOTHING}; take that config out of the card, or append to another "
-        "place"
+        f"{place}: the card's config {name!r} {why}; {UNCHANGED}; take that config out of the card, or append to "
+        "another place"
     )
 
 
@@ -275,8 +115,6 @@ def _growth(
 
 def _canonical(base: Snapshot, own: Sequence[str]) -> bool:
     """Whether the segments are whole lines in our own spelling, so that their bytes can stay."""
-    from .lines import read_lines
-
     for path in own:
         with base.local[path].open("rb") as stream:
             found = read_lines(stream, path)
@@ -312,24 +150,26 @@ def _loaded_after(growth: Growth, files: Mapping[str, bytes], root: Path) -> Cou
     try:
         loaded = load_plainly(root, root.parent / "cache-after")
     except NotLoaded as error:
-        raise AdoptionError(f"the rows could not be loaded after an adoption: {error}; {_NOTHING}") from None
-    return Counter(row.id for row in _rows_of("the adopted rows", _numbered(loaded), whole_floats=False))
+        raise AdoptionError(f"the rows could not be loaded after an adoption: {error}; {UNCHANGED}") from None
+    return Counter(row.id for row in rows_of("the adopted rows", numbered(loaded), whole_floats=False))
 
 
-def _proven(
-    place: str, series: Series, former: Former, new: Sequence[NewRow], after: Counter[bytes], deleted: Sequence[str]
-) -> Adoption:
+def _refuse_loss(place: str, former: Former, new: Sequence[NewRow], after: Counter[bytes]) -> None:
     """Raise AdoptionError unless exactly the rows from before and the new ones are read."""
-    before = [row.id for row in former.rows]
-    wanted = Counter([*before, *(row.id for row in new)])
+    wanted = Counter(row.id for row in [*former.rows, *new])
     if after != wanted:
         lost, more = (wanted - after).total(), (after - wanted).total()
-        raise AdoptionError(f"{place}: {lost} rows would be lost and {more} others read after an adoption; {_NOTHING}")
+        raise AdoptionError(f"{place}: {lost} rows would be lost and {more} others read after an adoption; {UNCHANGED}")
+
+
+def _adoption(series: Series, former: Former, new: int, after: int, deleted: Sequence[str]) -> Adoption:
+    """The numbers of the proof."""
+    before = [row.id for row in former.rows]
     return Adoption(
         path=series.path,
         before=len(before),
-        after=after.total(),
-        new=len(new),
+        after=after,
+        new=new,
         ids=ids_digest(before),
         config=former.config,
         split=former.split,

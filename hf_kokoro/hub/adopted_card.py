@@ -41,7 +41,7 @@ def _with_config(
     """The configs with ours first: `datasets` takes the reader of the first one for all."""
     former = next((entry for entry in configs if entry.get("config_name", "default") == config), {})
     # what else an entry says are options of the reader that the files had
-    ours = {"config_name": config, "data_files": [{"split": split, "path": list(patterns)}]}
+    ours: dict[str, Any] = {"config_name": config, "data_files": [{"split": split, "path": list(patterns)}]}
     ours |= {"default": True} if former.get("default") is True else {}
     ours |= {"description": stamp} if stamp else {}
     return [ours, *(entry for entry in configs if entry is not former)]
@@ -50,10 +50,10 @@ def _with_config(
 def _with_keys(front: str, changed: dict[str, list[dict[str, Any]]]) -> str:
     """The YAML with those keys as given (left out if empty), every other line as it is."""
     root = yaml.compose(front, Loader=yaml.SafeLoader) if front.strip() else None
-    if root is not None and root.flow_style:
+    if isinstance(root, yaml.MappingNode) and root.flow_style:
         data = {**yaml.safe_load(front), **changed}
         return _dumped({key: value for key, value in data.items() if value or key not in changed})
-    nodes = [key for key, _ in root.value] if root is not None else []
+    nodes = [key for key, _ in root.value] if isinstance(root, yaml.MappingNode) else []
     starts = [key.start_mark.index for key in nodes] + [len(front)]
     parts = [front[: starts[0]]] + [
         front[start:end] for key, start, end in zip(nodes, starts, starts[1:], strict=False) if key.value not in changed

@@ -16,8 +16,8 @@ class Adoption:
 
     `before` rows were read at the former revision, by `datasets.load_dataset` (`plain`) or, where it can't read them,
     line by line: `config`, `split` and `files` say where; `beside` of them stood in the growing file, where nobody saw
-    them, and `repeats` repeat an earlier row. `after` rows are read from what is written, the `new` ones among them; the
-    others are exactly those from before, as a multiset of row ids, whose sha256 (sorted, first 16 digits) is `ids`.
+    them, and `repeats` repeat an earlier row. `after` rows are read from what is written, the `new` ones among them;
+    the others are exactly those from before, as a multiset of row ids, whose sha256 (sorted, first 16 digits) is `ids`.
     """
 
     path: str

@@ -103,12 +103,14 @@ def append_rows(
 
     `rows` are mappings of the MITI-ST schema in any spelling that is read, a DataFrame, a `datasets.Dataset`, an Arrow
     table, or the path of a file (JSON Lines, JSON, Parquet, CSV, TSV, XLSX; in text cells `all_answers` is JSON). Rows
-    that are in the target already are passed over, so the same call again writes nothing; new ones are spelled as those
-    there. `whole_floats` takes 2.0, as pandas makes it, for 2. With `adopt` a place that holds its rows in another layout
-    (such as that of `push_to_hub`) or in several spellings is taken over first: all of its rows and the new ones are in
-    the growing file after one commit, which is proven with the plain loader before it is made. With `skip_invalid` faulty rows go to the
-    file `rejects` (or a numbered one beside it, if that is taken) instead of refusing the batch. With
-    `segment_bytes` a file that would grow past that size is sealed and the next segment begun.
+    that are in the target already are passed over, so the same call again writes nothing; new ones are spelled as
+    those there. `whole_floats` takes 2.0, as pandas makes it, for 2. With `skip_invalid` faulty rows go to the file
+    `rejects` (or a numbered one beside it, if that is taken) instead of refusing the batch. With `segment_bytes` a file
+    that would grow past that size is sealed and the next segment begun.
+
+    With `adopt` a place that holds its rows in another layout (such as that of `push_to_hub`) or in several spellings
+    is taken over first: all of its rows and the new ones are in the growing file after one commit, which is proven with
+    the plain loader before it is made. Its rows are not asked about private data again: they lie where they lay.
     `extra_operations` may add files (the card) to the same commit.
 
     Nothing leaves for the Hub whose texts may point to people: `allow` names kinds (email, phone, url, digits,
@@ -121,8 +123,9 @@ def append_rows(
     `hf-kokoro spool send`) sends them, no other append does.
 
     Raises RowError (all faults listed), PrivacyError, ClaimError (rows that don't state their source and licence),
-    ForeignData, BaseFormatError, HistoryError, AccessError, AppendFailed or another TargetError; then nothing in
-    the target was changed, unless it is a VerifyError.
+    SourceError (a file that can't be read or holds no row), ForeignData, SpellingError, AdoptionError, BaseFormatError,
+    HistoryError, AccessError, AppendFailed or another TargetError; then nothing in the target was changed, unless it is
+    a VerifyError.
     """
     place = resolve_target(target, HubOptions(branch, token, pr, private))
     series = Series(path)
@@ -280,7 +283,7 @@ class _Run:
         return self.target.exclusive(None if self.options.adopt else self.ours, readonly=readonly)
 
     def _planned(self, rows: Sequence[NewRow], *, readonly: bool) -> tuple[Snapshot, Plan]:
-        """The target at its newest revision, and what is to be changed; an adoption only where nothing else is right."""
+        """The target at its newest revision, and what is to be changed; adopted is only what can't be grown."""
         try:
             base = self.target.snapshot(self.series, self.ours, readonly=readonly)
             return base, self._plan(base, rows, readonly=readonly)

@@ -23,9 +23,9 @@ from ..core.series import Series
 from ..errors import FAULTS_SHOWN, Fault, Faults, KokoroError
 from ..miti.contract import DATA_PATH
 from ..miti.spelling import OURS
-from .adopt import read_former
 from .card import SplitCount, split_counts
 from .errors import HistoryError, TargetError
+from .former import read_former
 from .lines import NO_ROW, told_spellings
 from .prove import FileProof, prove_file
 from .resolve import resolve_target

@@ -1,8 +1,8 @@
 """Data files as bytes: what is known of them, whether they are those of a revision, and their next version.
 
 The row ids and spellings of a file are kept in an index, so that an append needn't parse what it parsed before. The
-index is only a memory: it says which bytes it covers (size and sha256), is checked against the file, extended by the new
-tail, and rebuilt whenever it doesn't fit, or was made by a version that told rows apart in another way.
+index is only a memory: it says which bytes it covers (size and sha256), is checked against the file, extended by the
+new tail, and rebuilt whenever it doesn't fit, or was made by a version that told rows apart in another way.
 """
 
 from __future__ import annotations

@@ -42,8 +42,8 @@ def incoming(rows: Rows) -> Iterator[Incoming]:
         names = ", ".join(f"{str(key)[:20]!r}" for key in list(rows)[:3])
         what = f"several splits ({names}): give one of them" if _of(rows, "datasets") else "one mapping"
         raise UsageError(
-            f"rows is {what}; allowed: a list or another iterable of rows, a DataFrame, a Dataset, an Arrow table, or the "
-            "path of a file"
+            f"rows is {what}; allowed: a list or another iterable of rows, a DataFrame, a Dataset, an Arrow table, or "
+            "the path of a file"
         )
     arrow = hasattr(rows, "__arrow_c_stream__") or hasattr(rows, "__arrow_c_array__")
     if isinstance(rows, bytes | bytearray) or not (arrow or hasattr(rows, "__iter__")):
@@ -120,7 +120,8 @@ def _from_file(path: Path) -> Iterator[Incoming]:
             raise _no_rows(path)
         found = _from_lines(path) if suffix in _JSON_LINES or not path.is_file() else _from_table(path)
         count = 0
-        for count, item in enumerate(found, 1):
+        for item in found:
+            count += 1
             yield item
     except OSError as error:
         raise SourceError(f"{path}: can't be read ({error.strerror}); allowed: {_KINDS}") from None

@@ -77,17 +77,17 @@ def codes_of(read: Spelled) -> list[str]:
 
 
 def one_spelling(path: str, spellings: Mapping[str, int]) -> Spelling:
-    """The spelling in which a file may grow: its own, ours if it has no rows. Raises SpellingError unless it has one."""
+    """The spelling in which a file may grow: its own, or ours if it has no rows. Raises SpellingError if it has two."""
     if spellings.get(NO_ROW):
         raise SpellingError(
-            f"{path}: holds {_lines(spellings[NO_ROW])} that {'is' if spellings[NO_ROW] == 1 else 'are'} no MITI-ST row "
-            "in any spelling that is read (the audit names the keys that are missing), so no loader would give rows of "
+            f"{path}: {spellings[NO_ROW]} of its {sum(spellings.values())} lines can't be read as a row: no "
+            "MITI-ST row in any spelling (the audit names the keys that are missing), so no loader would give rows of "
             "one kind; nothing was written; take those lines out, or append to another file with --path"
         )
     if len(spellings) > 1:
         raise SpellingError(
-            f"{path}: its rows are spelled in {len(spellings)} ways ({told_spellings(spellings)}), so new ones can't follow "
-            "the file; nothing was written; --adopt (adopt=True) writes all rows anew in the schema's own names"
+            f"{path}: its rows are spelled in {len(spellings)} ways ({told_spellings(spellings)}), so new ones can't "
+            "follow the file; nothing was written; --adopt (adopt=True) writes all rows anew in the schema's own names"
         )
     return spelling_of_code(next(iter(spellings))) if spellings else OURS
 
@@ -99,10 +99,6 @@ def told_spellings(spellings: Mapping[str, int]) -> str:
         f"{count} row{'s' if count != 1 else ''}: {spelling_of_code(code) if code else 'no row in any spelling'}"
         for code, count in ordered
     )
-
-
-def _lines(count: int) -> str:
-    return f"{count} line{'s' if count != 1 else ''}"
 
 
 def _fault_offset(start: int, error: ValueError) -> int:

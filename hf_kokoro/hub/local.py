@@ -107,7 +107,9 @@ class LocalTarget:
                 else:
                     _stage(change.content, staged[change.path])
             sync_folder(self._staged)
-            entries = self._entries(last, base, rows_added - (adopted or 0), grown, deleted, adopted)
+            entries = self._entries(
+                last, base, grown, rows_added=rows_added - (adopted or 0), deleted=deleted, adopted=adopted
+            )
             self._declare(entries, staged, deleted)
         except BaseException as error:
             # an interrupt may come when the commit counts already; then the next append carries it out
@@ -254,8 +256,9 @@ class LocalTarget:
         self,
         last: Entry | None,
         base: Snapshot,
-        rows_added: int,
         grown: Mapping[str, FileInfo],
+        *,
+        rows_added: int,
         deleted: Iterable[str],
         adopted: int | None,
     ) -> list[Entry]:

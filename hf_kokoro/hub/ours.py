@@ -37,7 +37,7 @@ def refuse_foreign(
     """
     if fault := unreadable(card or b""):
         raise UnreadableCard(
-            f"{place}: {fault}, so nobody can tell what a loader would take in; nothing was written; mend the card's YAML"
+            f"{place}: {fault}, so nobody can tell what a loader takes in; nothing was written; mend the card's YAML"
         )
     declared = declared_configs(card or b"")
     if declared.configs and not declared.inferred:

@@ -55,8 +55,9 @@ def read_batch(rows: Rows, gate: Gate, *, whole_floats: bool = False) -> Batch:
     came: set[str] = set()
     sent: set[bytes] = set()
     for where, raw, came_as in incoming(rows):
-        value, new = checked(came_as, where, whole_floats=whole_floats)
-        if not new:
+        value, faults = checked(came_as, where, whole_floats=whole_floats)
+        new: NewRow | list[Fault] = faults
+        if not faults:
             identity = row_id(value)
             if identity in came:
                 batch.repeats += 1

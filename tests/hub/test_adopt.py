@@ -20,6 +20,7 @@ from huggingface_hub import DatasetCard, DatasetCardData
 import hf_kokoro as hk
 from hf_kokoro import append_rows, audit
 from hf_kokoro.cli import main
+from hf_kokoro.core.series import Series
 from hf_kokoro.errors import RowError
 from hf_kokoro.hub import LocalTarget
 from hf_kokoro.hub import append_rows as hub_append_rows
@@ -271,7 +272,8 @@ def test_a_config_that_could_not_be_loaded_any_more_refuses_the_adoption(
 ) -> None:
     pushed(place, tmp_path, rows(7))
     place.write("more/a.parquet", place.files()[PARQUET])
-    card = f"---\nconfigs:\n- config_name: default\n  data_files: data/train-*\n- {{config_name: b, data_files: '{other}'}}\n---\n"
+    configs = [{"config_name": "default", "data_files": "data/train-*"}, {"config_name": "b", "data_files": other}]
+    card = f"---\nconfigs: {json.dumps(configs)}\n---\n"
     place.write("README.md", card.encode())
     before = place.files()
     with pytest.raises(ForeignData, match="config 'b'"):
@@ -331,10 +333,8 @@ def test_a_file_of_two_spellings_is_refused_and_adopted_in_our_own(place: Place,
 
 
 def test_segments_of_two_spellings_become_as_many_as_are_asked_for(place: Place) -> None:
-    place.write(
-        "README.md",
-        b"---\nconfigs: [{config_name: default, data_files: ['data/pilot.jsonl', 'data/pilot-[0-9][0-9][0-9][0-9][0-9].jsonl']}]\n---\n",
-    )
+    configs = [{"config_name": "default", "data_files": list(Series(DATA).patterns)}]
+    place.write("README.md", f"---\nconfigs: {json.dumps(configs)}\n---\n".encode())
     place.write(DATA, lines(row(7)))
     place.write("data/pilot-00001.jsonl", lines(aliased(8)))
     append_rows(place.target(), rows(1), adopt=True)

@@ -1,4 +1,4 @@
-"""Files that spell the row's keys otherwise: a row is the same row, new lines follow the file, old indices are rebuilt."""
+"""Files that spell the row's keys otherwise: a row stays the same row, new lines follow the file, old indices go."""
 
 from __future__ import annotations
 

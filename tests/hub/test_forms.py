@@ -117,7 +117,7 @@ OBJECTS: dict[str, Callable[[list[dict[str, Any]]], Any]] = {
     "filtered DataFrame": lambda values: pd.DataFrame([*values, *values]).drop_duplicates("prompt"),
     "Dataset": Dataset.from_list,
     "Arrow table": pa.Table.from_pylist,
-    "record batch": lambda values: pa.RecordBatch.from_pylist(values),
+    "record batch": pa.RecordBatch.from_pylist,
     "generator": lambda values: (value for value in values),
     "tuple of tuples of answers": lambda values: tuple({**v, "all_answers": tuple(v["all_answers"])} for v in values),
     "numpy scalars": lambda values: [_numpy(value) for value in values],

@@ -233,8 +233,11 @@ class _Run:
         """Until the rows are there; or the error says which are not, and an AppendFailed leaves them in the spool."""
         way = _Way()
         try:
-            if self.options.adopt and not self.target.remote:
-                self.preview(rows)  # a folder that is refused has to stay without a lock file too
+            if self.options.adopt and not (rows and self.target.begun):
+                # a folder that is refused has to stay without a lock file, and without rows nothing is made
+                looked = self.preview(rows)
+                if not rows and looked.adoption is None:
+                    return replace(looked, preview=())
             outcome = self._until_done(rows, way)
         except TargetError as error:
             error.unsent = way.unsent(len(rows))

@@ -52,6 +52,10 @@ class LocalTarget:
     def __repr__(self) -> str:
         return f"LocalTarget({self.name!r})"
 
+    @property
+    def begun(self) -> bool:
+        return self._hidden.exists()
+
     def index_dir(self, *, readonly: bool = False) -> Path | None:
         return None if readonly else self._hidden / "index"
 

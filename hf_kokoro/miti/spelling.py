@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from .contract import ANSWER_KEYS, DIMENSIONS, ROW_KEYS
@@ -36,7 +37,7 @@ class Spelling:
     booleans: tuple[str, ...] = ()
     number_id: bool = False
 
-    @property
+    @cached_property
     def code(self) -> str:
         """The same as text, to keep it (`spelling_of_code`)."""
         return json.dumps([self.renamed, self.nested, self.booleans, self.number_id])

@@ -228,7 +228,10 @@ class LocalTarget:
 
     def _stage_growth(self, change: Grow, base: Snapshot, staged: Path) -> FileInfo:
         """Write old bytes + tail to the staged file and check that the old bytes were the proven ones."""
-        known = None if change.anew else base.files.get(change.path)
+        known = base.files.get(change.path)
+        if change.anew and known:
+            self._still(Delete(change.path, known))
+            known = None
         copied, info = write_grown(base.local[change.path] if known else None, change.tail, staged)
         if known and copied != known.sha256:
             raise CommitRace(f"{self.name}: {change.path} changed while it was read")

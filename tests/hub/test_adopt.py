@@ -434,6 +434,25 @@ def test_another_writer_between_look_and_commit_is_taken_in(
     assert set(place.files()) == {DATA, "README.md"}
 
 
+def test_a_row_that_somebody_adds_to_a_folder_meanwhile_is_not_lost(tmp_path: Path) -> None:
+    place = LocalPlace(tmp_path / "folder")
+    append_rows(place.target(), rows(7))
+    place.write(DATA, place.files()[DATA] + lines(aliased(8)))
+    looks = []
+
+    def extra(growth: object) -> dict[str, bytes]:
+        looks.append(growth)
+        if len(looks) == 1:
+            place.write(DATA, place.files()[DATA] + lines(row(9)))
+        return {}
+
+    report = append_rows(place.target(), rows(1), adopt=True, extra_operations=extra)
+    assert len(looks) == 2
+    assert report.rows_total == 4
+    assert place.files()[DATA] == lines(row(7), row(8), row(9), row(1))
+    assert audit(place.folder).ok
+
+
 @pytest.mark.parametrize("by", ["kill", pytest.param("interrupt", marks=pytest.mark.slow)])
 def test_a_folder_adoption_stopped_before_each_step_in_turn_leaves_all_old_rows_loadable(
     tmp_path: Path, by: str

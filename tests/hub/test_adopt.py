@@ -15,7 +15,7 @@ import yaml
 from datasets import Dataset, load_dataset
 from datasets.info import DatasetInfosDict
 from datasets.utils.metadata import MetadataConfigs
-from huggingface_hub import DatasetCard, DatasetCardData
+from huggingface_hub import DatasetCard, DatasetCardData, constants
 
 import hf_kokoro as hk
 from hf_kokoro import append_rows, audit
@@ -28,7 +28,7 @@ from hf_kokoro.hub.errors import ForeignData, SpellingError, UnreadableCard
 from hf_kokoro.hub.remote import HubTarget
 
 from .double import Drop, HubDouble
-from .places import HubPlace, LocalPlace, Place
+from .places import REPO, HubPlace, LocalPlace, Place
 from .rows import changed, numbers, row, rows
 from .test_crash import _stop_at
 
@@ -528,27 +528,39 @@ def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     return 0
 
 
+@pytest.mark.parametrize("where", ["folder", "hub"])
 def test_the_verbs_adopt_and_audit_in_words(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    hub: HubDouble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], where: str
 ) -> None:
-    place = LocalPlace(tmp_path / "folder")
-    pushed(place, tmp_path, rows(7, 8))
+    template = constants.HUGGINGFACE_CO_URL_TEMPLATE.replace(constants.ENDPOINT, hub.endpoint)
+    monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+    monkeypatch.setattr(constants, "ENDPOINT", hub.endpoint)
+    monkeypatch.setenv("HF_TOKEN", "hf_writes")
+    folder = LocalPlace(tmp_path / "folder")
+    place: Place = folder if where == "folder" else HubPlace(hub, tmp_path / "machines")
+    to = str(folder.folder) if where == "folder" else REPO
+    pushed(place, tmp_path, [aliased(7), aliased(8)])
+    before = place.files()
     (tmp_path / "rows.jsonl").write_bytes(lines(row(1)))
-    given, to = str(tmp_path / "rows.jsonl"), str(place.folder)
+    given = str(tmp_path / "rows.jsonl")
     assert run(monkeypatch, "append", given, "--to", to) == 1
     assert "--adopt" in capsys.readouterr().err
     assert run(monkeypatch, "append", given, "--to", to, "--adopt", "--dry-run") == 0
     said = capsys.readouterr().out
     assert "would adopt 2 rows" in said
     assert "none was lost" in said
+    assert f"{PARQUET}: deleted" in said
+    assert place.files() == before
     assert run(monkeypatch, "append", given, "--to", to, "--adopt") == 0
     said = capsys.readouterr().out
     assert "adopted 2 rows" in said
     assert "none was lost" in said
     assert "added 1 row" in said
+    assert place.files()[DATA] == lines(row(7), row(8), row(1))
     assert run(monkeypatch, "audit", to) == 0
     said = capsys.readouterr().out
     assert "adopted at revision" in said
+    assert ("read again and all there" if where == "hub" else "on record only") in said
     assert "from the adoption on" in said
     assert run(monkeypatch, "append", given, "--to", to, "--adopt", "--json") == 0
     assert json.loads(capsys.readouterr().out)["adopted"] is None

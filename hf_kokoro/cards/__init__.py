@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from ..policy import PrivacyError
-from ..policy.licences import LicenceError
+from ..policy.licences import LicenceError, origins_of
 from .build_card import build_statistics, render_build_card
 from .front_matter import CardError, ConfigCard
-from .origins import origins_of
 from .publish import PublishOptions, PublishReport, publish
 from .write import CardReport, card_files, write_card
 

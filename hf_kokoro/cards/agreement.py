@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ..core.stats import Estimate
 from .front_matter import CardError
 
 NOT_MEASURED = (
@@ -42,14 +43,17 @@ def _table(agreement: Mapping[str, Any]) -> str:
     lines = [
         f"`{agreement['first']}` against `{agreement['second']}`, {agreement['answers']:,} answers that both scored:",
         "",
-        "| dimension | exact | within 1 | kappa (quadratic) | alpha (ordinal) |",
-        "|---|---|---|---|---|",
+        "| dimension | exact | within 1 | difference | kappa (quadratic) | AC1 | alpha (ordinal) |",
+        "|---|---|---|---|---|---|---|",
     ]
     for found in agreement["dimensions"]:
-        shares = f"{100 * found['exact']:.0f} % | {100 * found['within_1']:.0f} %"
-        lines.append(f"| {found['dimension']} | {shares} | {_number(found['kappa'])} | {_number(found['alpha'])} |")
+        shares = " | ".join(f"{100 * found[name]['value']:.0f} %" for name in ("exact", "within_1"))
+        numbers = " | ".join(_number(found[name]) for name in ("difference", "kappa", "ac1", "alpha"))
+        lines.append(f"| {found['dimension']} | {shares} | {numbers} |")
     pairs = agreement["pairs"]
     lines += [
+        "",
+        "With 95 % intervals from resampling whole questions; the difference is the mean of second minus first.",
         "",
         f"Of {pairs['pairs']:,} best-worst pairs of the first judge {pairs['keep']:,} keep their direction with the "
         f"second, {pairs['flip']:,} flip and {pairs['lose']:,} are lost to a tie.",
@@ -57,5 +61,5 @@ def _table(agreement: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _number(value: float | None) -> str:
-    return "not defined" if value is None else f"{value:.2f}"
+def _number(found: Mapping[str, Any]) -> str:
+    return "not defined" if found["value"] is None else str(Estimate(**found))

@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..corpora.emplifai.emotions import EMOTION_NAMES
+from ..corpora.emplifai.measures import LabelMeasures
+from ..corpora.kokorochat.measures import DialogueMeasures
 from ..corpora.kokorochat.schema import ITEM_NAMES
-from .corpus_facts import EmplifAIFacts, KokoroChatFacts
+from ..corpora.views import Measures
 from .figures import INK, SOFT, WARM, new_figure, png
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def kokorochat_figures(facts: KokoroChatFacts) -> dict[str, bytes]:
-    """Path in the folder to PNG: score histogram, topics, item correlations, what goes with the score."""
-    return {
-        "assets/scores.png": png(_score_histogram(facts)),
-        "assets/topics.png": png(_topics(facts)),
-        "assets/items.png": png(_items(facts)),
-        "assets/measures.png": png(_measures(facts)),
-    }
+def corpus_figures(measures: Measures) -> dict[str, tuple[str, bytes]]:
+    """Path in the folder to caption and PNG; nothing for measures that are not drawn."""
+    return {path: (caption, png(draw(measures))) for path, caption, draw in _DRAWN.get(type(measures), ())}
 
 
-def emplifai_figures(facts: EmplifAIFacts) -> dict[str, bytes]:
-    """Path in the folder to PNG: dialogues and situations of every label."""
-    return {"assets/labels.png": png(_labels(facts))}
-
-
-def _score_histogram(facts: KokoroChatFacts) -> Figure:
+def _score_histogram(measured: DialogueMeasures) -> Figure:
     figure, axis = new_figure(3.4)
-    axis.hist(facts.measured.score, bins=[*range(0, 100, 5), 101], color=INK, edgecolor="white", linewidth=0.5)
+    axis.hist(measured.score, bins=[*range(0, 100, 5), 101], color=INK, edgecolor="white", linewidth=0.5)
     for edge, name in ((70, "low | high pool"), (99, "test")):
         axis.axvline(edge, color=WARM, linewidth=1.2, linestyle="--")
         axis.annotate(name, (edge, 0.97), xycoords=("data", "axes fraction"), fontsize=8, color=WARM, **_BESIDE)
@@ -46,9 +39,9 @@ def _score_histogram(facts: KokoroChatFacts) -> Figure:
 _BESIDE = {"xytext": (-4, 0), "textcoords": "offset points", "ha": "right", "va": "top"}
 
 
-def _topics(facts: KokoroChatFacts) -> Figure:
+def _topics(measured: DialogueMeasures) -> Figure:
     figure, axis = new_figure(3.8)
-    names, counts = zip(*reversed(facts.topics.most_common()), strict=True)
+    names, counts = zip(*reversed(measured.topics.most_common()), strict=True)
     bars = axis.barh(names, counts, color=INK, height=0.7)
     axis.bar_label(bars, labels=[f"{count:,}" for count in counts], fontsize=8, padding=2)
     axis.margins(x=0.12)
@@ -56,9 +49,9 @@ def _topics(facts: KokoroChatFacts) -> Figure:
     return figure
 
 
-def _items(facts: KokoroChatFacts) -> Figure:
+def _items(measured: DialogueMeasures) -> Figure:
     figure, axis = new_figure(3.9)
-    matrix = facts.item_correlations()
+    matrix = measured.item_correlations()
     lowest = np.floor(10 * np.nanmin(matrix)) / 10 if np.isfinite(matrix).any() else 0.0
     # cells of equal sides would let the longest label run out of the picture
     image = axis.imshow(matrix, vmin=lowest, vmax=1, cmap="viridis", aspect="auto")
@@ -73,9 +66,9 @@ def _items(facts: KokoroChatFacts) -> Figure:
     return figure
 
 
-def _measures(facts: KokoroChatFacts) -> Figure:
+def _measures(measured: DialogueMeasures) -> Figure:
     figure, axis = new_figure(2.8)
-    correlations = facts.measured.score_correlations()
+    correlations = measured.score_correlations()
     values = [np.nan if value is None else value for value in correlations.values()]
     names = [name.replace("mean response time", "mean\nresponse time (s)") for name in correlations]
     bars = axis.barh(names[::-1], values[::-1], color=[INK if v >= 0 else WARM for v in values[::-1]], height=0.6)
@@ -86,12 +79,12 @@ def _measures(facts: KokoroChatFacts) -> Figure:
     return figure
 
 
-def _labels(facts: EmplifAIFacts) -> Figure:
+def _labels(measured: LabelMeasures) -> Figure:
     figure, (left, right) = new_figure(6.2, columns=2, sharey=True)
     names = EMOTION_NAMES[::-1]
     for axis, counts, color, what in (
-        (left, [facts.dialogues[name] for name in names], INK, "dialogues"),
-        (right, [len(facts.situations[name]) for name in names], SOFT, "situations"),
+        (left, [measured.dialogues[name] for name in names], INK, "dialogues"),
+        (right, [len(measured.situations[name]) for name in names], SOFT, "situations"),
     ):
         bars = axis.barh(names, counts, color=color, height=0.75)
         axis.bar_label(bars, fontsize=7, padding=2)
@@ -100,3 +93,15 @@ def _labels(facts: EmplifAIFacts) -> Figure:
         axis.set_xlabel(f"{what} (count)", fontsize=10)
     left.tick_params(axis="y", labelsize=8)
     return figure
+
+
+_DRAWN: dict[type, tuple[tuple[str, str, Callable[[Any], Figure]], ...]] = {
+    DialogueMeasures: (
+        ("assets/scores.png", "Histogram of the scores, in steps of five points", _score_histogram),
+        ("assets/topics.png", "Dialogues per topic", _topics),
+        ("assets/items.png", "Spearman correlations between the 20 items", _items),
+        ("assets/measures.png", "Spearman correlations of simple measures with the score", _measures),
+    ),
+    LabelMeasures: (("assets/labels.png", "Dialogues and situations of every label", _labels),),
+}
+"""Measures of a corpus to its figures: path in the folder, caption, drawing."""

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ..miti.contract import LICENSE, NOT_STATED, SAMPLE_DATASET, SOURCE_DATASET
-from ..policy.licences import LicenceError
-
-Origins = Mapping[tuple[str, str], int]
-"""Rows a (`source_dataset`, `license`), as they state them."""
+from ..policy.licences import DECLARING, Origins
 
 NAME_SHOWN = 80
 _COUNSEL, _SAMPLE, _DECLARED, _NOWHERE = "counsel-chat", "sample", "declared", "not stated"
@@ -55,11 +52,6 @@ class Wording:
         }
 
 
-def origins_of(rows: Iterable[Mapping[str, Any]]) -> Origins:
-    """Count what rows state."""
-    return Counter((str(row.get("source_dataset")), str(row.get("license"))) for row in rows)
-
-
 def wording_of(origins: Origins) -> Wording:
     """The claims that rows of these origins bear out; of no rows at all nothing is stated."""
     counts = Counter[tuple[str, str]]()
@@ -80,17 +72,6 @@ def wording_of(origins: Origins) -> Wording:
         language_creators="found" if only_counsel else "other",
         language=("en",) if known else (),
     )
-
-
-def refuse_not_stated(origins: Origins) -> None:
-    """Raise LicenceError if rows do not state their source and licence: such rows are for one's own machine."""
-    rows = sum(count for origin, count in origins.items() if NOT_STATED in origin)
-    if rows:
-        raise LicenceError(
-            f"publishing refused: {rows} of {sum(origins.values())} rows do not state where their texts come from or "
-            "under which licence; nothing was sent. Make them again into a dataset of their own and declare both: "
-            f"`pair` (or judge --append-to, append --watch) with --source-dataset NAME --license {LICENSE}"
-        )
 
 
 def _origin(source: str, licence: str) -> tuple[str, str]:
@@ -153,7 +134,7 @@ def _licence(source: str, licence: str) -> str:
     missing = " and ".join(name for name, value in (("source", source), ("licence", licence)) if value == NOT_STATED)
     return (
         f"Not stated ({missing}), so these rows can't be published. To declare it, make them again with "
-        f"`hf-kokoro pair --source-dataset NAME --license {LICENSE}`."
+        f"`hf-kokoro pair {DECLARING}`."
     )
 
 

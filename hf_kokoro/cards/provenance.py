@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,20 +12,20 @@ import pyarrow.parquet as pq
 
 from ..hub.target import CARD_PATH
 from ..policy.licences import (
-    LICENCES,
+    TELLING_COLUMNS,
     Licence,
-    LicenceError,
+    check_card_licence,
     licences_of,
-    looser_than,
-    named,
+    origins_of,
+    refuse_not_stated,
     row_licences,
     sources_named_in,
+    sources_with_columns,
 )
 from .check import card_problems, raise_problems
 from .check_files import folder_files
 from .front_matter import split_card
 from .hub_terms import LICENCE_IDS
-from .origins import origins_of, refuse_not_stated
 
 
 def folder_sources(source: Path, rows: Iterable[Mapping[str, Any]]) -> dict[str, Licence]:
@@ -44,33 +45,23 @@ def folder_sources(source: Path, rows: Iterable[Mapping[str, Any]]) -> dict[str,
     stated = data.get("source_datasets")
     sources = {name for name in (stated if isinstance(stated, list) else [stated]) if isinstance(name, str)}
     sources -= {"original"}
-    sources |= set(sources_named_in(text, source.resolve().name, *_column_names(source)))
+    sources |= {*sources_named_in(text, source.resolve().name), *sources_with_columns(_columns(source))}
     stated_by_rows = origins_of(rows)
     refuse_not_stated(stated_by_rows)
     licences = {**licences_of(sorted(sources)), **row_licences(stated_by_rows)}
-    if isinstance(licence, str) and (tighter := looser_than(licence, licences)):
-        compared = "looser than" if licence in LICENCES else "not known here to ask as much as"
-        raise LicenceError(
-            f"publishing refused: the card says {licence[:40]}, which is {compared} the licence of what it is made "
-            f"from: {named(tighter)}; nothing was sent. A derived dataset can't be freer than its sources"
-        )
+    if isinstance(licence, str):
+        check_card_licence(licence, licences)
     return licences or licences_of(["a source that the card does not name"])
 
 
-_KOKOROCHAT_COLUMNS = {"counselor_id", "review_by_client_en", "review_by_client_jp", "review_by_client"}
-
-
-def _column_names(source: Path) -> Iterator[str]:
-    """A word for the corpus whose columns the data files have, whatever the card claims."""
+def _columns(source: Path) -> Iterator[str]:
+    """Columns of the data files, as far as they can tell whose they are, whatever the card claims."""
     for path in folder_files(source):
-        names: set[str] = set()
         if path.endswith(".parquet"):
-            try:
-                names = set(pq.read_schema(source / path).names)
-            except (pa.ArrowException, OSError):
-                names = set()  # the check of the files says what is wrong with it
+            # the check of the files says what is wrong with one that can't be read
+            with suppress(pa.ArrowException, OSError):
+                yield from pq.read_schema(source / path).names
         elif path.endswith((".jsonl", ".json")) and not path.startswith("data/pilot"):
             with (source / path).open("rb") as stream:
-                names = {key for key in _KOKOROCHAT_COLUMNS if key.encode() in stream.read(1 << 16)}
-        if names & _KOKOROCHAT_COLUMNS:
-            yield "kokorochat"
+                head = stream.read(1 << 16)
+            yield from (key for key in TELLING_COLUMNS if key.encode() in head)

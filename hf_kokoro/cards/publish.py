@@ -21,7 +21,7 @@ from ..hub.target import CARD_PATH, Ours, Put, Target
 from ..miti.contract import DATA_PATH
 from ..policy import Gate
 from ..policy.gate import check_kinds
-from ..policy.licences import LicenceError, check_may_publish
+from ..policy.licences import check_may_publish, refusal
 from .check import card_problems, raise_problems
 from .check_files import config_patterns, folder_files, folder_problems, pattern_problems
 from .derived import PAIRS_PATH, UNPAIRED_PATH, parse_rows
@@ -226,6 +226,4 @@ def _refuse_public_repo(place: Target) -> None:
     except RepositoryNotFoundError:
         return
     if not info.private:
-        raise LicenceError(
-            f"publishing refused: {place.name} is public; give a repo that is private, or does not exist"
-        )
+        raise refusal(f"{place.name} is public", "Give a repo that is private, or does not exist")

@@ -72,8 +72,11 @@ def write_card(
     repo = getattr(place, "repo_id", LOCAL_NAME)
     compared = None if agreement is None else read_agreement(Path(agreement))
     options = CardOptions(repo, series.patterns, figures, today, croissant, compared)
-    with place.exclusive(_OURS, readonly=check):
-        return _write(place, series, options, check=check)
+    # whatever fails in a folder that nothing of ours is in yet, fails before anything is made there
+    for look in (True, False) if isinstance(place, LocalTarget) and place.untouched and not check else (check,):
+        with place.exclusive(_OURS, readonly=look):
+            report = _write(place, series, options, check=look)
+    return report
 
 
 def card_files(growth: Growth, *, repo: str = LOCAL_NAME, figures: bool = True) -> dict[str, bytes]:

@@ -21,8 +21,10 @@ def agree(
 ) -> None:
     """Compare judges on the answers that both scored: per dimension, and on the pairs they would make.
 
-    Exact and within 1 are shares of answers; kappa has quadratic weights; alpha is Krippendorff's for ordinal
-    data; r and rho come with 95 % intervals from resampling whole questions. A dash: a side is constant.
+    Exact and within 1 are shares of answers; the difference is the second judge's mean minus the first's; kappa has
+    quadratic weights; AC1 is Gwet's; alpha is Krippendorff's for ordinal data; rho is Spearman's. 95 % intervals come
+    from resampling whole questions (those of the shares, Pearson's r and the confusion are in --json). A dash: not
+    defined, since a side is constant.
 
     Example: hf-kokoro agree verdicts-rule.jsonl verdicts-claude.jsonl
     """
@@ -50,16 +52,12 @@ def _print(agreement: Agreement) -> None:
     rows = [
         (
             found.dimension,
-            f"{found.exact:.1%}",
-            f"{found.within_1:.1%}",
-            _number(found.kappa),
-            _number(found.alpha),
-            str(found.pearson),
-            str(found.spearman),
+            *(f"{share.value:.1%}" for share in (found.exact, found.within_1)),
+            *map(str, (found.difference, found.kappa, found.ac1, found.alpha, found.spearman)),
         )
         for found in agreement.dimensions
     ]
-    header = ("dimension", "exact", "within 1", "kappa", "alpha", "r [95 %]", "rho [95 %]")
+    header = ("dimension", "exact", "within 1", "difference", "kappa", "AC1", "alpha", "rho")
     print_table(header, rows, f"{agreement.first} against {agreement.second}, {agreement.answers} answers")
     pairs = agreement.pairs
     print(

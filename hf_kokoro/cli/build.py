@@ -45,6 +45,8 @@ def _print(report: BuildReport) -> None:
     print_table(("split", "rows"), list(report.rows.items()), f"{report.dataset} {report.config}")
     if empty := [split for split, rows in report.rows.items() if not rows]:
         print(f"without rows, so without a file: {', '.join(empty)}")
+    for reason, count in report.left_out.items():
+        print(f"left out: {count:,} {reason}")
     others = report.other_files
     if others:
         shown = ", ".join(others[:3]) + (f" and {len(others) - 3} more" if len(others) > 3 else "")

@@ -1,13 +1,12 @@
 """Bootstrap intervals and paired tests over whole groups (dialogues, questions), the same on every run.
 
-Items of one group are not independent, so groups are drawn, never items. There are two ways to draw them, kept
-apart because each has published figures: summed counts come from PCG64's raw bits, whose stream NumPy guarantees,
-and are exact on every machine; correlations come from Generator.multinomial, all draws in one call.
+Items of one group are not independent, so groups are drawn, never items. Draws come from PCG64's raw bits, whose stream
+NumPy guarantees, so that they are the same on every machine.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,14 +28,22 @@ def bootstrap_sums(groups: npt.NDArray[Any], draws: int = DRAWS, seed: int = SEE
     `groups` is (groups, columns), one row of summed counts a group (Efron and Tibshirani 1993).
     """
     table = groups.astype(np.float64)
-    size = len(table)
+    return np.stack([counts @ table for counts in drawn_counts(len(table), draws, seed)])
+
+
+def drawn_counts(size: int, draws: int = DRAWS, seed: int = SEED) -> Iterator[Array]:
+    """(size,) for each draw: how often each of so many groups was drawn, with replacement."""
     chance = np.random.PCG64(seed)
-    found = np.empty((draws, table.shape[1]))
-    for row in found:
+    for _ in range(draws):
         # 32 random bits times the size, high half: an index without NumPy's own, unguaranteed, reduction
         drawn = ((chance.random_raw(size) >> np.uint64(32)) * np.uint64(size)) >> np.uint64(32)
-        row[:] = np.bincount(drawn.astype(np.int64), minlength=size).astype(np.float64) @ table
-    return found
+        yield np.bincount(drawn.astype(np.int64), minlength=size).astype(np.float64)
+
+
+def group_numbers(groups: Iterable[Hashable]) -> tuple[npt.NDArray[np.intp], int]:
+    """A number from 0 for the group of each item, in order of name, and how many groups there are."""
+    names, numbers = np.unique([str(group) for group in groups], return_inverse=True)
+    return numbers, len(names)
 
 
 def interval(values: Sequence[float] | Array) -> tuple[float, float]:
@@ -95,12 +102,11 @@ def bootstrap(statistic: Statistic, first: Array, second: Array, groups: Sequenc
     value = statistic(first, second)
     if value is None:
         return Estimate(None)
-    _, membership = np.unique(np.asarray([str(group) for group in groups]), return_inverse=True)
-    count = int(membership.max()) + 1
+    membership, count = group_numbers(groups)
     if count < 2:
         return Estimate(value)
-    drawn = np.random.default_rng(SEED).multinomial(count, np.full(count, 1 / count), size=DRAWS)
-    found = weighted_correlations(first, second, drawn[:, membership].astype(float), statistic is spearman)
+    weights = np.stack([*drawn_counts(count)])[:, membership]
+    found = weighted_correlations(first, second, weights, statistic is spearman)
     found = found[~np.isnan(found)]
     return Estimate(value) if len(found) < DRAWS / 2 else Estimate(value, *interval(found))
 

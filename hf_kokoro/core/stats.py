@@ -1,4 +1,4 @@
-"""Agreement and association of scores: kappa, alpha, ICC, correlations, Wilson's interval, concentration.
+"""Association of scores: correlations, Wilson's interval, concentration. Agreement is in `agreement`.
 
 Undefined values (a constant side, too few items) are None, never 0 and never NaN.
 """
@@ -47,53 +47,6 @@ def rounded(value: float | None) -> float | None: ...
 def rounded(value: float | None) -> float | None:
     """A figure as reports keep it: PRECISION decimals, a plain float; None stays None."""
     return None if value is None else round(float(value), PRECISION)
-
-
-def quadratic_kappa(first: Array, second: Array) -> float | None:
-    """Cohen's kappa with quadratic weights (Cohen 1968); None if both raters are constant at one level."""
-    expected = np.mean((first[:, None] - second[None, :]) ** 2)
-    return None if expected == 0 else float(1 - np.mean((first - second) ** 2) / expected)
-
-
-def ordinal_alpha(ratings: Array) -> float | None:
-    """Krippendorff's alpha for ordinal data, (units, raters) with NaN for missing.
-
-    Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability", section E. None without variation.
-    """
-    levels = np.unique(ratings[~np.isnan(ratings)])
-    position = {level: index for index, level in enumerate(levels)}
-    coincidences = np.zeros((len(levels), len(levels)))
-    for unit in ratings:
-        values = [position[value] for value in unit[~np.isnan(unit)]]
-        counts = np.bincount(values, minlength=len(levels)).astype(float)
-        if len(values) > 1:
-            coincidences += (np.outer(counts, counts) - np.diag(counts)) / (len(values) - 1)
-    totals = coincidences.sum(axis=1)
-    total = totals.sum()
-    # distance of two levels: the ratings that lie between them, the ends counted half
-    cumulative = np.cumsum(totals) - totals / 2
-    distance = (cumulative[:, None] - cumulative[None, :]) ** 2
-    expected = (np.outer(totals, totals) * distance).sum()
-    if total < 2 or expected == 0:
-        return None
-    return float(1 - (total - 1) * (coincidences * distance).sum() / expected)
-
-
-def icc_2k(table: Array) -> float | None:
-    """Reliability of the raters' mean, (items, raters): two-way random effects, absolute agreement.
-
-    Shrout and Fleiss 1979, ICC(2,k). None for one item or one rater, and without variation.
-    """
-    items, raters = table.shape
-    if items < 2 or raters < 2:
-        return None
-    grand = table.mean()
-    rows = raters * ((table.mean(axis=1) - grand) ** 2).sum() / (items - 1)
-    columns = items * ((table.mean(axis=0) - grand) ** 2).sum() / (raters - 1)
-    rest = table - table.mean(axis=1, keepdims=True) - table.mean(axis=0, keepdims=True) + grand
-    error = (rest**2).sum() / ((items - 1) * (raters - 1))
-    denominator = rows + (columns - error) / items
-    return float((rows - error) / denominator) if denominator > 1e-12 else None
 
 
 def pearson(first: Array, second: Array) -> float | None:

@@ -1,14 +1,14 @@
-"""What the three builders share: opening the source, the cache key, and errors that survive worker processes."""
+"""What the builders share: opening the source, the cache key, and errors that survive worker processes."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import datasets
 import pyarrow as pa
@@ -20,7 +20,9 @@ from ..core.suggest import allowed
 from ..errors import KokoroError, UsageError
 from .fetch import local_source, origin
 from .fingerprint import source_digest
-from .views import View, only_for
+from .published import Edition
+from .splits import Unit
+from .views import About, View, only_for
 
 _BOOKKEEPING = ("name", "version", "data_dir", "data_files", "description", "source")
 
@@ -44,8 +46,17 @@ class SourceConfig(datasets.BuilderConfig):
     `source` is the local path the rows come from; `digest` follows its bytes.
     """
 
+    CHOICES: ClassVar[Mapping[str, Sequence[Any]]]
+    """Options with a fixed list of values; `split_by` is one of them."""
+
     source: str | None = None
     digest: str = ""
+
+    def check(self) -> None:
+        """Raise UsageError for a value that is not allowed."""
+        for name, values in self.CHOICES.items():
+            if getattr(self, name) not in values:
+                raise UsageError(f"{name}: got {getattr(self, name)!r}; allowed: {', '.join(map(str, values))}")
 
     def options(self) -> dict[str, Any]:
         """Everything that decides the rows, beside the code's VERSION."""
@@ -72,6 +83,13 @@ class SourceBuilder(datasets.ArrowBasedBuilder):
     """
 
     VIEWS: ClassVar[Sequence[View]]
+    ABOUT: ClassVar[About]
+    CREDITS: ClassVar[Mapping[str, str]] = {}
+    """Fields of DatasetInfo that say whose work this is."""
+    RATERS: ClassVar[str | None] = None
+    """The group (`units`) that gave the scores, if a few of its members may have given most of them."""
+    EDITION: ClassVar[Edition | None] = None
+    """The files that the paper counted, if they are known by their bytes."""
     PLAIN_VIEW: ClassVar[str]
     """The view that `build` makes where none is named."""
     DEFAULT_SOURCE: ClassVar[str]
@@ -80,6 +98,8 @@ class SourceBuilder(datasets.ArrowBasedBuilder):
     """Yield the tables of one split, given that split's `gen_kwargs`."""
     _splits_of: Callable[[Any], list[datasets.SplitGenerator]]
     """The work of `_split_generators`, which asks for rows first."""
+    units: Callable[[str | None], Iterator[Unit]]
+    """Every row as what the split by that option makes of it."""
     require_rows: Callable[[], None]
     """Raise SourceError if the source holds no row at all; reads no further than to the first one. An empty split of
     a source with rows is no error."""
@@ -122,9 +142,14 @@ class SourceBuilder(datasets.ArrowBasedBuilder):
         super().__init__(cache_dir=cache_dir, config_name=config_name, source=str(path), digest=digest, **options)
 
     @classmethod
-    def view_of(cls, config: str) -> View:
+    def view_of(cls, config: str) -> Any:
         """The view of that name, which must be one of this corpus."""
         return next(view for view in cls.VIEWS if view.name == config)
+
+    @property
+    def view(self) -> Any:
+        """The view that this builder builds."""
+        return self.view_of(self.config.name)
 
     @classmethod
     def trained_views(cls) -> dict[str, str]:
@@ -136,9 +161,47 @@ class SourceBuilder(datasets.ArrowBasedBuilder):
         """Those of `names` that count as data; `options` are the config's."""
         return names
 
+    @classmethod
+    def config_of(cls, config: str, options: Mapping[str, Any]) -> Any:
+        """The options of a view, those given and the defaults of the others; nothing is opened."""
+        return cls.BUILDER_CONFIG_CLASS(name=config, **{**cls.view_of(config).defaults, **options})
+
+    @classmethod
+    def splits_in_words(cls, config: Any) -> str:
+        """How the rows of a config with these options are divided, for its card."""
+        return "All rows are in train."
+
+    @classmethod
+    def texts_in_words(cls, config: Any) -> str:
+        """What the options make of the texts, for its card; "" if they stand as upstream has them."""
+        return ""
+
+    def left_out(self) -> dict[str, int]:
+        """What the options leave out of every split: reason, in words, to number; nothing of what is 0."""
+        return {}
+
+    def split_differently(self, split_by: str | None) -> Self:
+        """The same view of the same source, divided by another option."""
+        options = {**self._options, "split_by": split_by}
+        return type(self)(self._cache_dir_root, self.config.name, source=self.config.source, **options)
+
+    def edition_files(self) -> Iterator[tuple[str, bytes]]:
+        """(name, bytes) of the files that EDITION counts."""
+        return self.files.members()
+
+    def origins(self) -> Mapping[tuple[str, str], int] | None:
+        """Rows a (source, licence), where rows state theirs; None where both are those of the corpus."""
+        return None
+
     def data_files(self, names: list[str]) -> list[str]:
         """Those of `names` that this config reads; the others are left alone."""
         return self._members(names, self._options)
+
+    def _info(self) -> datasets.DatasetInfo:
+        self.config.check()
+        # features are frozen constants; datasets may write into the copy it is given
+        features = self.view.features(self.config).copy()
+        return datasets.DatasetInfo(description=self.config.description, features=features, **self.CREDITS)
 
     def _split_generators(self, dl_manager: Any) -> list[datasets.SplitGenerator]:
         # before any split: one alone can't tell that the others are empty too

@@ -20,11 +20,19 @@ from ..core.cells import TableRow
 from ..core.tables import SUFFIXES, is_table, read_table
 from ..errors import Fault, Faults, describe
 from ..miti.contract import SAMPLE_DATASET, SOURCE_DATASET
-from .editions import COUNSEL_CHAT
 from .no_rows import no_rows
+from .published import PinnedFile
 
 REQUIRED_COLUMNS = ("questionID", "questionTitle", "questionText", "therapistInfo", "answerText")
 OPTIONAL_COLUMNS = ("questionLink", "topic", "therapistURL", "upvotes", "views")
+
+UPSTREAM = (
+    PinnedFile(
+        "20200325_counsel_chat.csv", 3_281_269, "c36fbce1c12271a17f3f355f6aaeb0b04987b217b53b600c5677985f15c9f1a8"
+    ),
+    PinnedFile("counselchat-data.csv", 3_019_672, "00d7b44d1bb3c300b6077d1442e32db7ac41b6cc337122d238e0ca78b75c7825"),
+)
+"""The two tables of the repository nbertagnolli/counsel-chat. Only of these bytes its authors' claims are repeated."""
 
 _SAMPLE = Path(__file__).resolve().parents[1] / "samples" / "counsel_chat.csv"
 _WHOLE = re.compile(r"\d{1,18}\Z", re.ASCII)
@@ -163,7 +171,7 @@ class _Reading:
 
 
 def _edition(data: bytes) -> str:
-    if any(file.holds(data) for file in COUNSEL_CHAT):
+    if any(file.holds(data) for file in UPSTREAM):
         return SOURCE_DATASET
     return SAMPLE_DATASET if len(data) == _SAMPLE.stat().st_size and data == _SAMPLE.read_bytes() else ""
 

@@ -8,29 +8,16 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, cast
+from typing import Any
 
 from ..core.reports import Report
-from ..core.suggest import allowed
 from ..errors import UsageError
-from .kokorochat.kokorochat import KokoroChat
-from .kokorochat.splits import SPLIT_CHOICES as KOKOROCHAT_CHOICES
-from .kokorochat.splits import SplitRule
-from .kokorochat.views import DialogueView
-from .load import BUILDERS, get_builder, load_dataset
-from .miti_st.miti_st_dpo import SPLIT_CHOICES as MITI_CHOICES
-from .splits import TRAIN
+from .load import get_builder
+from .splits import TEST, TRAIN, Unit
 
 _TOP_RATERS = 10
-
-
-class Unit(NamedTuple):
-    """One row for the purpose of splitting: its split (None = dropped) and its groups' members."""
-
-    split: str | None
-    groups: Mapping[str, frozenset[Any]]
 
 
 @dataclass(frozen=True)
@@ -76,102 +63,24 @@ def find_leaks(
     `options` are the config's (`pool`, `seed`, `split_by`, ...). Raises UsageError for a config without
     held-out splits and without `split_by`.
     """
-    find = {"kokorochat": _kokorochat, "miti_st_dpo": _miti_st, "emplifai": _emplifai}
-    if name not in find:
-        raise UsageError(f"dataset: got {name!r}; {allowed(name, BUILDERS)}")
-    return find[name](config, source, cache_dir, options)
-
-
-def _kokorochat(config: str, source: Any, cache_dir: Any, options: dict[str, Any]) -> LeakReport:
-    builder = get_builder("kokorochat", config, source=source, cache_dir=cache_dir, **options)
-    asked = builder.config
-    dialogues = _dialogue_keys(source, cache_dir, asked.language)
-
-    view = cast(DialogueView, KokoroChat.view_of(config))
-
-    def units(split_by: str | None) -> list[Unit]:
-        rule = SplitRule(view.paper_splits, asked.pool, asked.seed, split_by)
-        return [Unit(rule.split_of(d), d.groups()) for d in dialogues]
-
-    report = _report("kokorochat", config, units, asked.split_by, KOKOROCHAT_CHOICES[1:])
-    test = [d for d, unit in zip(dialogues, units(asked.split_by), strict=True) if unit.split == "test"]
-    if test:
-        top = Counter(d.client_id for d in test).most_common(_TOP_RATERS)
-        share = sum(count for _, count in top) / len(test)
-        report.concentration[f"share of test dialogues rated by the {len(top)} most frequent raters"] = share
-    return report
-
-
-class _DialogueKeys(NamedTuple):
-    dialogue_id: int
-    client_id: int
-    counselor_id: int
-    score: int
-
-    def groups(self) -> dict[str, frozenset[Any]]:
-        return {"client": frozenset([self.client_id]), "counselor": frozenset([self.counselor_id])}
-
-
-def _dialogue_keys(source: Any, cache_dir: Any, language: str) -> list[_DialogueKeys]:
-    rows = load_dataset("kokorochat", "dialogues", source=source, split="train", cache_dir=cache_dir, language=language)
-    table = rows.select_columns(list(_DialogueKeys._fields)).with_format("arrow")[:]
-    columns = [table[name].to_pylist() for name in _DialogueKeys._fields]
-    return [_DialogueKeys(*values) for values in zip(*columns, strict=True)]
-
-
-def _miti_st(config: str, source: Any, cache_dir: Any, options: dict[str, Any]) -> LeakReport:
-    asked = get_builder("miti_st_dpo", config, source=source, cache_dir=cache_dir, **options).config
-
-    def units(split_by: str | None) -> list[Unit]:
-        chosen = {**options, "split_by": split_by}
-        found = load_dataset("miti_st_dpo", config, source=source, cache_dir=cache_dir, **chosen)
-        held = [Unit(split, _miti_groups(row)) for split, rows in found.items() for row in _light(rows)]
-        undivided = {**options, "split_by": None}
-        everything = load_dataset("miti_st_dpo", config, source=source, cache_dir=cache_dir, **undivided)
-        return held + [Unit(None, {})] * (everything.num_rows[TRAIN] - len(held))
-
-    return _report("miti_st_dpo", config, units, asked.split_by, MITI_CHOICES[1:])
-
-
-def _light(rows: Any) -> Any:
-    keep = ("question_id", "prompt", "therapist", "chosen_therapist", "rejected_therapist", "all_answers")
-    return rows.select_columns([name for name in rows.column_names if name in keep])
-
-
-def _miti_groups(row: Mapping[str, Any]) -> dict[str, frozenset[Any]]:
-    prompt = row["prompt"] if isinstance(row["prompt"], str) else row["prompt"][-1]["content"]
-    therapists = [row[k] for k in ("therapist", "chosen_therapist", "rejected_therapist") if k in row]
-    therapists = therapists or [answer["therapist"] for answer in row["all_answers"]]
-    return {"question": frozenset([row["question_id"], prompt]), "therapist": frozenset(therapists)}
-
-
-def _emplifai(config: str, source: Any, cache_dir: Any, options: dict[str, Any]) -> LeakReport:
-    asked = get_builder("emplifai", config, source=source, cache_dir=cache_dir, **options).config
-
-    def units(split_by: str | None) -> list[Unit]:
-        chosen = {**options, "split_by": split_by} if split_by else options
-        found = load_dataset("emplifai", config, source=source, cache_dir=cache_dir, **chosen)
-        return [
-            Unit(split, {"situation": frozenset([s])}) for split, rows in found.items() for s in rows["situation_id"]
-        ]
-
-    return _report("emplifai", config, units, asked.split_by, ("situation",))
-
-
-def _report(
-    dataset: str,
-    config: str,
-    units: Callable[[str | None], list[Unit]],
-    split_by: str | None,
-    choices: Sequence[str | None],
-) -> LeakReport:
-    chosen = units(split_by)
+    builder = get_builder(name, config, source=source, cache_dir=cache_dir, **options)
+    split_by, (_, *choices) = builder.config.split_by, builder.config.CHOICES["split_by"]
+    chosen = list(builder.units(split_by))
     shared = list(_shared(chosen))
     if not shared:
-        allowed = ", ".join(map(str, choices))
-        raise UsageError(f"{dataset} {config} has no held-out split; choose one with split_by: {allowed}")
-    alternatives = [_sizes(choice, units(choice)) for choice in choices if choice not in (split_by, "random")]
-    return LeakReport(dataset, config, _sizes(split_by, chosen), shared, alternatives=alternatives)
+        raise UsageError(f"{name} {config} has no held-out split; choose one with split_by: {', '.join(choices)}")
+    others = [choice for choice in choices if choice not in (split_by, "random")]
+    alternatives = [_sizes(choice, list(builder.units(choice))) for choice in others]
+    concentration = dict(_concentration(chosen, builder.RATERS))
+    return LeakReport(name, config, _sizes(split_by, chosen), shared, concentration, alternatives)
+
+
+def _concentration(units: Sequence[Unit], raters: str | None) -> Iterator[tuple[str, float]]:
+    test = [unit for unit in units if unit.split == TEST]
+    if raters and test:
+        top = Counter(member for unit in test for member in unit.groups[raters]).most_common(_TOP_RATERS)
+        share = sum(count for _, count in top) / len(test)
+        yield f"share of test dialogues rated by the {len(top)} most frequent raters", share
 
 
 def _sizes(split_by: str | None, units: Sequence[Unit]) -> Sizes:
@@ -180,7 +89,7 @@ def _sizes(split_by: str | None, units: Sequence[Unit]) -> Sizes:
     return Sizes(split_by, {str(name): counts[name] for name in sorted(map(str, counts))}, dropped)
 
 
-def _shared(units: Sequence[Unit]) -> Any:
+def _shared(units: Sequence[Unit]) -> Iterator[Shared]:
     train: dict[str, set[Any]] = {}
     for unit in units:
         if unit.split == TRAIN:

@@ -10,8 +10,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 TRAIN, VALIDATION, TEST = "train", "validation", "test"
+
+
+class Unit(NamedTuple):
+    """One row for the purpose of splitting: its split (None = left out) and its groups' members."""
+
+    split: str | None
+    groups: Mapping[str, frozenset[Any]]
 
 
 def unit_hash(seed: int, key: str) -> float:

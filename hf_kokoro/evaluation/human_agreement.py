@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core import agreement as figures
 from ..core import stats
 from ..core.stats import Array, pearson, rounded
 from ..core.tables import read_table
@@ -151,8 +152,9 @@ def icc_2k(people: Mapping[str, Mapping[str, float]]) -> Icc:
         blocks[raters].append([ratings[rater] for rater in raters])
     found = []
     for raters, table in blocks.items():
-        value = stats.icc_2k(np.array(table, dtype=np.float64))
-        if value is not None:
+        counted = figures.icc_counts(np.array(table, dtype=np.float64), range(len(table)))
+        value = float(figures.icc_2k(counted.sum(axis=0)))
+        if not np.isnan(value):
             found.append((value, len(table), len(raters)))
     if not found:
         return Icc(None, 0, 0.0)
@@ -165,8 +167,11 @@ def _alpha(people: Mapping[str, Mapping[str, float]]) -> float | None:
     """Krippendorff's alpha for ordinal data; raters may differ between items."""
     raters = sorted({rater for ratings in people.values() for rater in ratings})
     table = np.array([[ratings.get(rater, np.nan) for rater in raters] for ratings in people.values()])
-    value = stats.ordinal_alpha(table) if table.size else None
-    return rounded(value)
+    if not table.size:
+        return None
+    levels = np.unique(table[~np.isnan(table)]).tolist()
+    value = float(figures.ordinal_alpha(figures.coincidences(table, levels, range(len(table))).sum(axis=0)))
+    return None if np.isnan(value) else rounded(value)
 
 
 def _correlation(first: Array, second: Array) -> tuple[float | None, float | None, float | None, float | None]:

@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from ..corpora.emplifai.emotions import EMOTIONS, emotion_name
+from ..corpora.emplifai.schema import SPEAKER_JA
 from ..errors import Fault, Faults, MissingExtraError, UsageError, describe
 from .predictions import read_rows
 
 PAIRS = 100
 SEED = 42
-SPEAKERS = ("患者", "支援者")
+SPEAKERS = tuple(SPEAKER_JA.values())
 
-_TURN = re.compile(r"^\s*(?:\*\*)?(患者|支援者)\s*[0-9０-９]?\s*(?:\*\*)?\s*[:：]\s*(?:\*\*)?\s*(.*)$")
+_TURN = re.compile(rf"^\s*(?:\*\*)?({'|'.join(SPEAKERS)})\s*[0-9０-９]?\s*(?:\*\*)?\s*[:：]\s*(?:\*\*)?\s*(.*)$")
 _NAMES_JA = {emotion.name: emotion.name_ja for emotion in EMOTIONS}
 
 

@@ -32,6 +32,7 @@ from .errors import (
     VerifyError,
 )
 from .incoming import Rows
+from .local import LocalTarget
 from .patience import Patience, Tries
 from .plan import Plan, describe_changes, plan_append
 from .resolve import HubOptions, resolve_target
@@ -233,10 +234,10 @@ class _Run:
         """Until the rows are there; or the error says which are not, and an AppendFailed leaves them in the spool."""
         way = _Way()
         try:
-            if self.options.adopt and not (rows and self.target.begun):
-                # a folder that is refused has to stay without a lock file, and without rows nothing is made
+            if self.options.adopt and not rows:
+                # with nothing to add and nothing to adopt nothing is made
                 looked = self.preview(rows)
-                if not rows and looked.adoption is None:
+                if looked.adoption is None:
                     return replace(looked, preview=())
             outcome = self._until_done(rows, way)
         except TargetError as error:
@@ -257,6 +258,10 @@ class _Run:
 
     def _until_done(self, rows: Sequence[NewRow], way: _Way) -> _Outcome:
         """Try until the rows are there, or Tries has enough."""
+        if isinstance(self.target, LocalTarget) and self.target.untouched:
+            # whatever fails in a folder that nothing of ours is in yet, fails before anything is made there
+            with self._exclusive(readonly=True):
+                self._planned(rows, readonly=True)
         tries = Tries(self.patience)
         while True:
             tries.begin()

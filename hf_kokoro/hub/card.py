@@ -84,7 +84,8 @@ def unreadable(card: bytes) -> str:
     except yaml.YAMLError as error:
         line = getattr(getattr(error, "problem_mark", None), "line", None)
         return f"{CARD_PATH} holds YAML that can't be read{'' if line is None else f' (line {line + 2})'}"
-    return "" if root is None or isinstance(root, yaml.MappingNode) else f"{CARD_PATH} holds YAML that is not keys and values"
+    whole = root is None or isinstance(root, yaml.MappingNode)
+    return "" if whole else f"{CARD_PATH} holds YAML that is not keys and values"
 
 
 def matches(pattern: str, path: str) -> bool:

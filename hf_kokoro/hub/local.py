@@ -53,8 +53,9 @@ class LocalTarget:
         return f"LocalTarget({self.name!r})"
 
     @property
-    def begun(self) -> bool:
-        return self._hidden.exists()
+    def untouched(self) -> bool:
+        """Is nothing of ours there yet? Then what would fail is looked at first, so that a failure leaves nothing."""
+        return not self._hidden.exists()
 
     def index_dir(self, *, readonly: bool = False) -> Path | None:
         return None if readonly else self._hidden / "index"

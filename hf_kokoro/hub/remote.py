@@ -47,7 +47,7 @@ class HubTarget:
     repo that doesn't exist is made on the first append, private unless `private=False`.
     """
 
-    remote = begun = True
+    remote = True
 
     def __init__(
         self,

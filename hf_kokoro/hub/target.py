@@ -169,10 +169,6 @@ class Target(Protocol):
     patience: Patience
     """How long reading and appending are tried again."""
 
-    @property
-    def begun(self) -> bool:
-        """True if taking the lock leaves nothing in the place that was not there."""
-
     def exclusive(self, ours: Ours | None = None, *, readonly: bool = False) -> AbstractContextManager[None]:
         """Keep other writers of this machine out. The lock belongs to the process and dies with it.
 

@@ -9,14 +9,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core import agreement as figures
+from ..core.agreement import estimate
 from ..core.resampling import bootstrap
-from ..core.stats import Array, Estimate, ordinal_alpha, pearson, quadratic_kappa, spearman
+from ..core.stats import Array, Estimate, pearson, spearman
 from ..errors import UsageError
 from ..miti.contract import DIMENSIONS, answer_rank
 from ..miti.no_answers import NO_ANSWERS
 from .verdicts import Verdict, placeholder_digests
 
 MEASURED = (*DIMENSIONS, "total")
+TOTAL = (sum(low for low, _ in DIMENSIONS.values()), sum(high for _, high in DIMENSIONS.values()))
+"""Range of the sum of the five."""
 
 
 class AnswerKey(NamedTuple):
@@ -39,15 +43,23 @@ class Ratings:
 
 @dataclass(frozen=True)
 class DimensionAgreement:
-    """Two judges on one dimension, over the answers that both scored; shares are from 0 to 1."""
+    """Two judges on one dimension, over the answers that both scored; shares are from 0 to 1.
+
+    `difference` is the mean of second minus first, in points. `confusion` counts answers, the first judge's levels in
+    rows, the second's in columns, in the order of `levels`. Intervals come from resampling whole questions.
+    """
 
     dimension: str
-    exact: float
-    within_1: float
-    kappa: float | None
-    alpha: float | None
+    exact: Estimate
+    within_1: Estimate
+    difference: Estimate
+    kappa: Estimate
+    ac1: Estimate
+    alpha: Estimate
     pearson: Estimate
     spearman: Estimate
+    levels: tuple[int, ...]
+    confusion: tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -146,11 +158,15 @@ def joint_alpha(judges: Sequence[Ratings]) -> dict[str, float | None]:
     keys = sorted({key for judge in judges for key in judge.scores})
     missing = dict.fromkeys(MEASURED, np.nan)
     return {
-        name: ordinal_alpha(
-            np.array([[judge.scores.get(key, missing)[name] for judge in judges] for key in keys], dtype=float)
-        )
+        name: _alpha(np.array([[judge.scores.get(key, missing)[name] for judge in judges] for key in keys]), name, keys)
         for name in MEASURED
     }
+
+
+def levels_of(dimension: str) -> tuple[int, ...]:
+    """Every level of a dimension, or of the total."""
+    low, high = DIMENSIONS.get(dimension, TOTAL)
+    return tuple(range(low, high + 1))
 
 
 def pair_agreement(first: Ratings, second: Ratings) -> PairAgreement:
@@ -190,13 +206,23 @@ def best_worst_keys(
 
 
 def _dimension(name: str, a: Array, b: Array, groups: Sequence[str]) -> DimensionAgreement:
-    gap = np.abs(a - b)
+    levels, both = levels_of(name), np.column_stack([a, b])
+    tables = figures.cross_tables(a, b, levels, groups)
     return DimensionAgreement(
         dimension=name,
-        exact=float(np.mean(gap == 0)),
-        within_1=float(np.mean(gap <= 1)),
-        kappa=quadratic_kappa(a, b),
-        alpha=ordinal_alpha(np.column_stack([a, b])),
+        exact=estimate(tables, figures.exact),
+        within_1=estimate(tables, lambda t: figures.within(t, 1)),
+        difference=estimate(tables, figures.mean_difference),
+        kappa=estimate(tables, figures.cohen_kappa),
+        ac1=estimate(figures.ac1_counts(both, levels, groups), figures.gwet_ac1),
+        alpha=estimate(figures.coincidences(both, levels, groups), figures.ordinal_alpha),
         pearson=bootstrap(pearson, a, b, groups),
         spearman=bootstrap(spearman, a, b, groups),
+        levels=levels,
+        confusion=tuple(tuple(map(int, row)) for row in tables.sum(axis=0).reshape(len(levels), -1)),
     )
+
+
+def _alpha(ratings: Array, name: str, keys: Sequence[AnswerKey]) -> float | None:
+    groups = [key.question_sha256 for key in keys]
+    return estimate(figures.coincidences(ratings, levels_of(name), groups), figures.ordinal_alpha).value

@@ -19,10 +19,11 @@ class RubricError(KokoroError):
 
 @dataclass(frozen=True)
 class Dimension:
-    """One dimension: what it asks, and an anchor for every level of its range."""
+    """One dimension: what it asks, what to do in doubt, and an anchor for every level of its range."""
 
     name: str
     asks: str
+    doubt: str
     anchors: Mapping[int, str]
 
 
@@ -52,7 +53,11 @@ class Rubric:
         for dimension in self.dimensions:
             low, high = DIMENSIONS[dimension.name]
             anchors = [f"  {level}: {text}" for level, text in sorted(dimension.anchors.items())]
-            parts.append("\n".join([f"{dimension.name} ({low}-{high}). {dimension.asks}", *anchors]))
+            parts.append(
+                "\n".join(
+                    [f"{dimension.name} ({low}-{high}). {dimension.asks}", *anchors, f"  In doubt: {dimension.doubt}"]
+                )
+            )
         for number, example in enumerate(self.examples, start=1):
             scores = ", ".join(f"{name} {example.scores[name]}" for name in DIMENSIONS)
             parts.append(
@@ -80,7 +85,7 @@ def parse_rubric(toml: str) -> Rubric:
     try:
         data: dict[str, Any] = tomllib.loads(toml)
         dimensions = tuple(
-            Dimension(d["name"], d["asks"], {int(level): text for level, text in d["anchors"].items()})
+            Dimension(d["name"], d["asks"], d["doubt"], {int(level): text for level, text in d["anchors"].items()})
             for d in data["dimension"]
         )
         examples = tuple(Example(e["question"], e["answer"], e["scores"], e["why"]) for e in data["example"])

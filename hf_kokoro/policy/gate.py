@@ -10,6 +10,7 @@ from ..core.suggest import allowed
 from ..errors import KokoroError, UsageError
 from ..miti.contract import NOT_STATED, row_id
 from ..miti.no_answers import no_answer
+from .licences import DECLARING
 from .private_data import KINDS, LINES_SHOWN, PrivacyReport, redact
 
 _ID_SHOWN = 12
@@ -85,7 +86,7 @@ class Gate:
             named = ", ".join(self._unstated[:LINES_SHOWN]) + (f" and {more} more" if more > 0 else "")
             raise ClaimError(
                 f"nothing was sent: {' or '.join(_CLAIMS)} is {NOT_STATED!r} in {count} row{'s' if count != 1 else ''} "
-                f"({named}); say them when the rows are made: `hf-kokoro pair … --source-dataset NAME --license MIT`"
+                f"({named}); say them when the rows are made: `hf-kokoro pair … {DECLARING}`"
             )
         rest = self._found.without(self._allow)
         if rest and (self._fixed or not self._redact):

@@ -5,8 +5,10 @@ Not legal advice: the rules are stricter than the law where that is simpler, and
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from ..errors import KokoroError
 from ..miti import contract as miti_st
@@ -59,6 +61,9 @@ LICENCES: dict[str, Licence] = dict(
     )
 )
 
+Origins = Mapping[tuple[str, str], int]
+"""Rows a (`source_dataset`, `license`), as they state them."""
+
 SOURCES: dict[str, str] = {
     miti_st.SOURCE_DATASET: miti_st.LICENSE.lower(),
     miti_st.HUB_ID: miti_st.LICENSE.lower(),
@@ -69,7 +74,25 @@ SOURCES: dict[str, str] = {
 }
 """Where texts come from (Hub ids; EmplifAI has none) to licence id."""
 
-_MARKS = {"UEC-InabaLab/KokoroChat": "kokorochat", "EmplifAI": "emplifai"}
+
+@dataclass(frozen=True)
+class _Mark:
+    """What gives a restricted source away: a word in names and cards, and columns that no other data has."""
+
+    word: str
+    columns: frozenset[str] = frozenset()
+
+
+_MARKS = {
+    "UEC-InabaLab/KokoroChat": _Mark(
+        "kokorochat",
+        frozenset({"counselor_id", "review_by_client_en", "review_by_client_jp", "review_by_client"}),
+    ),
+    "EmplifAI": _Mark("emplifai"),
+}
+TELLING_COLUMNS = frozenset[str]().union(*(mark.columns for mark in _MARKS.values()))
+DECLARING = f"--source-dataset NAME --license {miti_st.LICENSE}"
+"""Options of the verbs that make rows, with which their owner says where they are from."""
 
 
 def licence_of(source: str) -> Licence:
@@ -92,6 +115,11 @@ def is_restricted(source: str) -> bool:
 def licences_of(sources: Iterable[str]) -> dict[str, Licence]:
     """Each source with its licence."""
     return {source: licence_of(source) for source in sources}
+
+
+def origins_of(rows: Iterable[Mapping[str, Any]]) -> Origins:
+    """Count what rows state."""
+    return Counter((str(row.get("source_dataset")), str(row.get("license"))) for row in rows)
 
 
 def row_licences(origins: Iterable[tuple[str, str]]) -> dict[str, Licence]:
@@ -118,9 +146,15 @@ def named(sources: Mapping[str, Licence]) -> str:
 
 
 def sources_named_in(*texts: str) -> list[str]:
-    """Restricted sources that a card, a name or column names mention, whatever their metadata claims."""
+    """Restricted sources that a card or a name mentions, whatever their metadata claims."""
     folded = " ".join(texts).casefold()
-    return [source for source, mark in _MARKS.items() if mark in folded]
+    return [source for source, mark in _MARKS.items() if mark.word in folded]
+
+
+def sources_with_columns(names: Iterable[str]) -> list[str]:
+    """Restricted sources whose columns are among `names`."""
+    found = set(names)
+    return [source for source, mark in _MARKS.items() if mark.columns & found]
 
 
 def looser_than(licence_id: str, sources: Mapping[str, Licence]) -> dict[str, Licence]:
@@ -147,8 +181,34 @@ def check_may_publish(sources: Mapping[str, Licence], *, public: bool, holds_lic
         if all(UNLICENSED in licence.asks for licence in restricted.values())
         else "does not allow derived copies to be shared"
     )
-    raise LicenceError(
-        f"publishing refused: this is made from {named(restricted)}, which {reason}; nothing was sent. Possible "
-        "instead: keep the folder and let others build it from their own copy with `hf-kokoro build`; or, if you hold "
-        "a licence from its authors, a private repo with --private --i-hold-the-licence"
+    raise refusal(
+        f"this is made from {named(restricted)}, which {reason}",
+        "Possible instead: keep the folder and let others build it from their own copy with `hf-kokoro build`; or, if "
+        "you hold a licence from its authors, a private repo with --private --i-hold-the-licence",
     )
+
+
+def check_card_licence(licence: str, sources: Mapping[str, Licence]) -> None:
+    """Raise LicenceError if the licence that a card gives is looser than that of what it is made from."""
+    if tighter := looser_than(licence, sources):
+        compared = "looser than" if licence in LICENCES else "not known here to ask as much as"
+        raise refusal(
+            f"the card says {licence[:40]}, which is {compared} the licence of what it is made from: {named(tighter)}",
+            "A derived dataset can't be freer than its sources",
+        )
+
+
+def refuse_not_stated(origins: Origins) -> None:
+    """Raise LicenceError if rows do not state their source and licence: such rows are for one's own machine."""
+    rows = sum(count for origin, count in origins.items() if miti_st.NOT_STATED in origin)
+    if rows:
+        raise refusal(
+            f"{rows} of {sum(origins.values())} rows do not state where their texts come from or under which licence",
+            "Make them again into a dataset of their own and declare both: `pair` (or judge --append-to, "
+            f"append --watch) with {DECLARING}",
+        )
+
+
+def refusal(reason: str, step: str) -> LicenceError:
+    """The error for what may not be published."""
+    return LicenceError(f"publishing refused: {reason}; nothing was sent. {step}")

@@ -101,14 +101,6 @@ def _is_phone(text: str) -> bool:
     return not too_short and not _YEARS_OR_ZIP.match(text)
 
 
-def scan_rows(rows: Iterable[tuple[str, Mapping[str, Any]]]) -> PrivacyReport:
-    """Look through every text of every (row id, row)."""
-    report = PrivacyReport()
-    for row_id, row in rows:
-        report.add(row_id, row)
-    return report
-
-
 def redact(value: Any, kinds: Iterable[str] = KINDS) -> Any:
     """The same value with every finding replaced by `[kind]`; equal texts stay equal, help lines stay.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from ..core.suggest import allowed
 from ..corpora import BUILDERS, load_dataset
+from ..corpora.load import get_builder
 from ..errors import Fault, Faults, RowError, SourceError, UsageError, describe
 from .messages import TEXTS, check_keys
 from .recipe import RecipeSettings
@@ -69,13 +69,13 @@ def load_splits(settings: RecipeSettings) -> Mapping[str, Any]:
 
 
 def stated_origins(settings: RecipeSettings) -> list[tuple[str, str, int]]:
-    """(source_dataset, license, rows) as MITI-ST rows state them; other corpora have one licence, which is known."""
-    if settings.dataset_name != "miti_st_dpo":
+    """(source_dataset, license, rows) where rows state theirs; other corpora have one licence, which is known."""
+    builder = BUILDERS.get(settings.dataset_name)
+    if builder is None or not builder.ABOUT.stated_by_rows:
         return []
     source, revision = settings.dataset_source, settings.dataset_revision
-    rows = load_dataset("miti_st_dpo", "rows", source=source, revision=revision, split="train")
-    stated = Counter(zip(rows["source_dataset"], rows["license"], strict=True))
-    return [(*pair, count) for pair, count in sorted(stated.items())]
+    stated = get_builder(settings.dataset_name, builder.PLAIN_VIEW, source=source, revision=revision).origins()
+    return [(*pair, count) for pair, count in sorted((stated or {}).items())]
 
 
 def _load_plain(settings: RecipeSettings) -> Mapping[str, Any]:

@@ -3,51 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import yaml
 
-from ..cards.origins import Origins, wording_of
+from ..cards.origins import wording_of
 from ..core.places import PREFIX
+from ..corpora import BUILDERS
+from ..corpora.views import About
 from ..miti.contract import NOT_STATED
+from ..policy.licences import Origins
 from .recipe import Recipe
-
-
-@dataclass(frozen=True)
-class DataTerms:
-    """Licence and limits that a model inherits from its data."""
-
-    title: str
-    hub_id: str | None
-    license_id: str | None
-    """None: the rows state it themselves."""
-    limits: str
-
-
-TERMS = {
-    "kokorochat": DataTerms(
-        "KokoroChat",
-        "UEC-InabaLab/KokoroChat",
-        "cc-by-nc-nd-4.0",
-        "Role-played counselling in Japanese; the scores are the client-role players' and follow the rater more than "
-        "the counsellor. No commercial use, no distribution of derived data; whether a model is a derivative is "
-        "an open question, so keep it private unless you have cleared it.",
-    ),
-    "emplifai": DataTerms(
-        "EmplifAI",
-        None,
-        "unknown",
-        "Crowd-written two-turn dialogues about chronic illness. No public licence is known: do not distribute.",
-    ),
-    "miti_st_dpo": DataTerms(
-        "MITI-ST preference rows",
-        None,
-        None,
-        "Scores come from a judge, which may reward length and hedging; MITI-ST scores giving information low and "
-        "does not check facts.",
-    ),
-}
 
 USE = (
     "For research on counselling dialogue. Not for clinical decisions, crisis support or unsupervised agents: "
@@ -64,23 +30,26 @@ def render_model_card(
     """
     checks = report["preflight"]["checks"]
     settings = recipe.settings
-    terms = None if own_rows else TERMS.get(settings.dataset_name)
-    name = terms.title if terms else "rows given in memory" if own_rows else settings.dataset_name
+    builder = None if own_rows else BUILDERS.get(settings.dataset_name)
+    about = builder.ABOUT if builder else None
+    name = about.pretty_name if about else "rows given in memory" if own_rows else settings.dataset_name
     options = f", config `{settings.dataset_config}`, options `{settings.dataset_options}`"
     dataset = name if own_rows else f"`{settings.dataset_name}`{options}"
     header: dict[str, Any] = {"library_name": "peft" if report["adapter"] else "transformers"}
     header["base_model"] = report["base_model"]
     header["tags"] = ["hf-kokoro", "trl", settings.method]
-    if hub_ids := [terms.hub_id] if terms and terms.hub_id else _hub_ids(facts["dataset_origins"]):
+    of_corpus = [source for source in about.source_datasets if "/" in source] if about else []
+    if hub_ids := of_corpus or _hub_ids(facts["dataset_origins"]):
         header["datasets"] = hub_ids
-    license_id = settings.dataset_license or (terms.license_id if terms else None) or _stated_licence(facts)
+    known = about.license if about and not about.stated_by_rows else None
+    license_id = settings.dataset_license or known or _stated_licence(facts)
     if license_id:
         header["license"] = license_id
     parts = [
         "---\n" + yaml.safe_dump(header, sort_keys=False, allow_unicode=True) + "---",
         f"# {recipe.output_dir.name}",
         f"{settings.method.upper()} on {name}, starting from `{report['base_model']}`. {USE}",
-        "## Data\n\n" + _data(dataset, terms, license_id, report, facts),
+        "## Data\n\n" + _data(dataset, about, license_id, report, facts),
         "## Run\n\n" + _run(report, facts["versions"]),
     ]
     if report["after"]:
@@ -95,7 +64,7 @@ def render_model_card(
 
 def _data(
     dataset: str,
-    terms: DataTerms | None,
+    about: About | None,
     license_id: str | None,
     report: Mapping[str, Any],
     facts: Mapping[str, Any],
@@ -108,9 +77,9 @@ def _data(
         *(f"- of {count:,} rows: {wording_of({origin: count}).writers}" for origin, count in stated.items()),
         f"- licence of the data: {license_id or NOT_STATED}",
     ]
-    if terms:
+    if about:
         therapists = " A few prolific therapists dominate." if wording_of(stated).writer == "therapist" else ""
-        lines.append(f"- limits: {terms.limits}{therapists}")
+        lines.append(f"- limits: {about.limits}{therapists}")
     return "\n".join(lines)
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..evaluation.dialogue_ratings import DialogueReport
     from ..hub import AppendReport, AuditReport, audit
     from ..training.runner import TrainReport
+    from .annotating import KitReport, RatingsReport, annotate_adjudicate, annotate_export, annotate_import
     from .appending import append_rows
     from .building import BuildReport, StatsReport, build, export, leaks, stats
     from .comparing import AgreeReport, BiasRun, agree, bias
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from .main_job import QuickstartReport, quickstart
     from .pairing import PairRun, pair
     from .training import train
+    from .validating import ValidityReport, validate
     from .watching import grow
 
 _EXPORTS = {
@@ -49,16 +51,22 @@ _EXPORTS = {
     "GenerationEvaluation": ".evaluating.generation",
     "GrowReport": ".growing",
     "JudgeRun": ".judging",
+    "KitReport": ".annotating",
     "LeakReport": "..corpora.leaks",
     "PairRun": ".pairing",
     "PreferenceEvaluation": ".evaluating.preference",
     "PublishReport": "..cards",
     "QuickstartReport": ".main_job",
+    "RatingsReport": ".annotating",
     "Report": "..core.reports",
     "ScoresEvaluation": ".evaluating.scores",
     "StatsReport": ".building",
     "TrainReport": "..training.runner",
+    "ValidityReport": ".validating",
     "agree": ".comparing",
+    "annotate_adjudicate": ".annotating",
+    "annotate_export": ".annotating",
+    "annotate_import": ".annotating",
     "append_rows": ".appending",
     "audit": "..hub",
     "bias": ".comparing",
@@ -79,6 +87,7 @@ _EXPORTS = {
     "quickstart": ".main_job",
     "stats": ".building",
     "train": ".training",
+    "validate": ".validating",
 }
 
 __all__ = [
@@ -96,16 +105,22 @@ __all__ = [
     "GenerationEvaluation",
     "GrowReport",
     "JudgeRun",
+    "KitReport",
     "LeakReport",
     "PairRun",
     "PreferenceEvaluation",
     "PublishReport",
     "QuickstartReport",
+    "RatingsReport",
     "Report",
     "ScoresEvaluation",
     "StatsReport",
     "TrainReport",
+    "ValidityReport",
     "agree",
+    "annotate_adjudicate",
+    "annotate_export",
+    "annotate_import",
     "append_rows",
     "audit",
     "bias",
@@ -126,6 +141,7 @@ __all__ = [
     "quickstart",
     "stats",
     "train",
+    "validate",
 ]
 
 

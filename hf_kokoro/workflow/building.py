@@ -4,38 +4,40 @@ from __future__ import annotations
 
 import math
 import shutil
-from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..cards import build_statistics, origins_of, paper_tables, render_build_card
+from ..cards import build_statistics, render_build_card
 from ..core.reports import Report
 from ..corpora import BUILDERS, exports, load_dataset
 from ..corpora.base import BuildFailed
-from ..corpora.editions import KOKOROCHAT, edition_of
-from ..corpora.kokorochat.reader import is_dialogue_file
 from ..corpora.leaks import LeakReport, find_leaks
 from ..corpora.load import get_builder
-from ..corpora.miti_st.reader import RowReader
+from ..corpora.published import edition_of
+from ..corpora.splits import TRAIN
 from ..errors import EditionError, Fault, InputError, UsageError
 
 if TYPE_CHECKING:
-    from ..cards.paper_tables import Figure
     from ..corpora.base import SourceBuilder
     from ..corpora.exports import ExportReport
+    from ..corpora.published import Edition, Figure
 
 PARTS = {"README.md", "data", "assets"}
 
 
 @dataclass(frozen=True)
 class BuildReport(Report):
-    """What was built: rows by split (a split without rows has no file), columns, and what was left alone."""
+    """What was built: rows by split (a split without rows has no file), columns, and what was left alone.
+
+    `left_out` counts what the options left out of every split, by reason.
+    """
 
     dataset: str
     config: str
     rows: dict[str, int]
+    left_out: dict[str, int]
     features: list[str]
     other_files: list[str]
     out: str
@@ -81,12 +83,12 @@ def build(
         name,
         chosen,
         {split: rows.num_rows for split, rows in splits.items()},
+        builder.left_out(),
         list(builder.info.features),
         _other_files(name, builder),
         str(out),
     )
-    # plain datasets can't read a split without rows, so it gets no file
-    _write(folder, name, builder, {split: rows for split, rows in splits.items() if rows.num_rows}, options)
+    _write(folder, report, builder, splits, options)
     return report
 
 
@@ -124,9 +126,13 @@ def stats(name: str, *, source: str | None = None, allow_other_edition: bool = F
     """
     if name not in BUILDERS:
         raise UsageError(f"dataset: got {name!r}; allowed: {', '.join(BUILDERS)}")
-    if name == "kokorochat":
-        _check_edition(source, allow_other_edition)
-    return StatsReport(name, tuple(_figures(name, source)))
+    view = next((view for view in BUILDERS[name].VIEWS if view.published), None)
+    if view is None or view.published is None:
+        raise UsageError(f"stats: nothing is published of {name} to compare with")
+    builder = get_builder(name, view.name, source=source)
+    if builder.EDITION and not allow_other_edition:
+        _check_edition(builder, builder.EDITION)
+    return StatsReport(name, tuple(view.published(_prepare(builder)[TRAIN])))
 
 
 def _check_room(out: Path, overwrite: bool) -> None:
@@ -142,7 +148,7 @@ def _check_room(out: Path, overwrite: bool) -> None:
         raise UsageError(f"--out {out}: there is a build already; give another folder, or --overwrite")
 
 
-def _prepare(builder: SourceBuilder, num_proc: int | None) -> Any:
+def _prepare(builder: SourceBuilder, num_proc: int | None = None) -> Any:
     try:
         builder.download_and_prepare(num_proc=num_proc)
     except BuildFailed as failed:
@@ -156,30 +162,33 @@ def _other_files(name: str, builder: SourceBuilder) -> list[str]:
     return sorted(set(names) - set(builder.data_files(names)))
 
 
-def _write(out: Path, name: str, builder: SourceBuilder, splits: Any, options: dict[str, Any]) -> None:
+def _write(out: Path, report: BuildReport, builder: SourceBuilder, splits: Any, options: dict[str, Any]) -> None:
     """Write beside `out` and move into place, so that an interrupted build leaves the old folder as it was."""
     from datasets import concatenate_datasets
 
     partial = out.with_name(f".{out.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     (partial / "data").mkdir(parents=True)
+    # plain datasets can't read a split without rows, so it gets no file
+    splits = {split: rows for split, rows in splits.items() if rows.num_rows}
     files = {split: f"data/{split}.parquet" for split in splits}
     for split, rows in splits.items():
         rows.to_parquet(partial / files[split])
-    statistics, figures = build_statistics(name, builder.config.name, concatenate_datasets(list(splits.values())))
+    statistics, figures = build_statistics(report.dataset, report.config, concatenate_datasets(list(splits.values())))
     for path, content in figures.items():
         (partial / path).parent.mkdir(exist_ok=True)
         (partial / path).write_bytes(content)
     card = render_build_card(
-        name,
-        builder.config.name,
+        report.dataset,
+        report.config,
         builder.info.features,
-        {split: rows.num_rows for split, rows in splits.items()},
+        report.rows,
         files,
         description=builder.config.description,
         options=options,
         statistics=statistics,
-        origins=_origins(name, builder),
+        origins=builder.origins(),
+        left_out=report.left_out,
     )
     (partial / "README.md").write_text(card, "utf-8")
     if out.exists():
@@ -187,32 +196,15 @@ def _write(out: Path, name: str, builder: SourceBuilder, splits: Any, options: d
     partial.replace(out)
 
 
-def _origins(name: str, builder: SourceBuilder) -> Mapping[tuple[str, str], int] | None:
-    """What MITI-ST rows state of where their texts come from: the views that are built don't hold it any more."""
-    if name != "miti_st_dpo":
-        return None
-    return origins_of(RowReader(builder.files).read())
-
-
-def _figures(name: str, source: str | None) -> list[Figure]:
-    if name == "miti_st_dpo":
-        return paper_tables.miti_st_figures(load_dataset(name, "rows", source=source, split="train"))
-    dialogues = load_dataset(name, "dialogues", source=source, split="train")
-    if name == "emplifai":
-        return paper_tables.emplifai_figures(dialogues)
-    return paper_tables.kokorochat_figures(dialogues.with_format("arrow").iter(1000))
-
-
-def _check_edition(source: str | None, allowed: bool) -> None:
-    builder = get_builder("kokorochat", "dialogues", source=source)
+def _check_edition(builder: SourceBuilder, expected: Edition) -> None:
     # another kind of source is no other edition
     builder.require_rows()
-    files = builder.files
-    found = edition_of(files.members(lambda name: is_dialogue_file(name, "ja") is True))
-    if found != KOKOROCHAT and not allowed:
+    found = edition_of(builder.edition_files())
+    if found != expected:
         raise EditionError(
-            f"{files.path.name}: not the edition that the paper counted: {found.files:,} files of {found.bytes:,} "
-            f"bytes, expected {KOKOROCHAT.files:,} of {KOKOROCHAT.bytes:,}; --allow-other-edition compares anyway"
+            f"{builder.files.path.name}: not the edition that the paper counted: {found.files:,} files of "
+            f"{found.bytes:,} bytes, expected {expected.files:,} of {expected.bytes:,}; --allow-other-edition compares "
+            "anyway"
         )
 
 

@@ -73,7 +73,12 @@ def origin_path(journal: Path) -> Path:
 
 def write_origin(journal: Path, source: str, chat: CounselChat) -> None:
     """Note the source beside the journal, replacing an older note in one step."""
-    note = json.dumps({"source": source, "sha256": chat.digest}) + "\n"
+    write_origin_note(journal, source, chat.digest)
+
+
+def write_origin_note(journal: Path, source: str, digest: str) -> None:
+    """The same where only the digest of what the source held is known."""
+    note = json.dumps({"source": source, "sha256": digest}) + "\n"
     write_atomically(origin_path(journal), note.encode())
 
 

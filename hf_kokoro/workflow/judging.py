@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..core.reports import Report
+from ..core.suggest import allowed
 from ..errors import UsageError
 from ..miti.contract import DATA_PATH
 from . import joining as join
@@ -122,7 +123,7 @@ def judge(
     source, book_path = str(source), Path(journal)
     for status in retry:
         if status not in RETRIED:
-            raise UsageError(f"--retry {status}: allowed: {', '.join(RETRIED)}")
+            raise UsageError(f"--retry {status}: {allowed(status, RETRIED)}")
     if (allow or redact) and append_to is None:
         raise UsageError("--allow and --redact are for --append-to: without it nothing leaves but what the judge reads")
     settings = ClaudeSettings(model, concurrency, batch, poll_seconds, max_usd, prices)

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+import hf_kokoro as hk
+from hf_kokoro.cards import write_card
 from hf_kokoro.miti.contract import RUBRIC, SOURCE_DATASET, answer_rank
 
 Row = dict[str, Any]
@@ -54,6 +56,14 @@ def rows() -> Callable[[int, int], list[Row]]:
 def one_row() -> Callable[..., Row]:
     """one_row(number, judge=...): a valid row."""
     return make_row
+
+
+@pytest.fixture
+def repo(tmp_path: Path, rows: Callable[[int, int], list[Row]]) -> Path:
+    """A folder of three rows with its card, without figures."""
+    hk.append_rows(tmp_path / "repo", rows(0, 3))
+    write_card(tmp_path / "repo", figures=False, today="2026-01-01")
+    return tmp_path / "repo"
 
 
 @pytest.fixture

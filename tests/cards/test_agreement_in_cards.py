@@ -21,7 +21,9 @@ def repo(tmp_path: Path, rows: Callable[[int, int], list[Any]]) -> Path:
 
 
 def report(folder: Path, **changes: Any) -> Path:
-    dimension = {"dimension": "empathy", "exact": 0.5, "within_1": 0.9, "kappa": 0.41, "alpha": None}
+    figures = {"exact": 0.5, "within_1": 0.9, "difference": -0.2, "kappa": 0.41, "ac1": 0.6, "alpha": None}
+    dimension = {name: {"value": value, "low": None, "high": None} for name, value in figures.items()}
+    dimension |= {"dimension": "empathy", "kappa": {"value": 0.41, "low": 0.3, "high": 0.52}}
     agreement = {
         "first": "rule-based/miti-st-v1",
         "second": "claude-opus-4-7",
@@ -45,12 +47,14 @@ def test_the_report_becomes_a_table_that_later_cards_keep(
     write_card(repo, figures=False, agreement=report(tmp_path))
     text = (repo / "README.md").read_text()
     assert "`rule-based/miti-st-v1` against `claude-opus-4-7`, 1,200 answers that both scored:" in text
-    assert "| empathy | 50 % | 90 % | 0.41 | not defined |" in text
+    assert "| empathy | 50 % | 90 % | -0.20 | 0.41 [0.30, 0.52] | 0.60 | not defined |" in text
     assert "Of 200 best-worst pairs of the first judge 120 keep their direction with the second, 50 flip" in text
     assert write_card(repo, figures=False).changed == ()
     hk.append_rows(repo, rows(3, 4))
     write_card(repo, figures=False)
-    assert "| empathy | 50 % | 90 % | 0.41 | not defined |" in (repo / "README.md").read_text()
+    assert (
+        "| empathy | 50 % | 90 % | -0.20 | 0.41 [0.30, 0.52] | 0.60 | not defined |" in (repo / "README.md").read_text()
+    )
 
 
 def test_the_report_of_the_agreement_module_is_read_as_it_is(repo: Path, tmp_path: Path) -> None:
@@ -65,7 +69,7 @@ def test_the_report_of_the_agreement_module_is_read_as_it_is(repo: Path, tmp_pat
     write_card(repo, figures=False, agreement=tmp_path / "agree.json")
     text = (repo / "README.md").read_text()
     assert "`one` against `two`, 9 answers that both scored:" in text
-    assert "| empathy | 100 % | 100 % | 1.00 |" in text
+    assert "| empathy | 100 % | 100 % | 0.00 [0.00, 0.00] | 1.00 [1.00, 1.00] | 1.00 [1.00, 1.00] |" in text
 
 
 NO_REPORT = ["", "[]", "{}", '{"agreements": [5]}', '{"agreements": []}', '{"agreements": [{}]}']

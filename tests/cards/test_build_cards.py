@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import subprocess
 import sys
 from importlib.resources import files
@@ -12,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import datasets
-import numpy as np
 import pytest
 from huggingface_hub import DatasetCard
 
@@ -20,9 +16,7 @@ import hf_kokoro as hk
 from hf_kokoro.cards import build_statistics, render_build_card
 from hf_kokoro.cards.check_files import folder_problems
 from hf_kokoro.cards.columns import type_name
-from hf_kokoro.cards.corpus_facts import emplifai_facts, kokorochat_facts
 from hf_kokoro.cards.templates import fill
-from hf_kokoro.corpora.kokorochat.schema import DIALOGUES_FEATURES, FLAG_NAMES, ITEM_NAMES
 from hf_kokoro.errors import KokoroError, UsageError
 from hf_kokoro.miti.features import pairs_features
 
@@ -32,10 +26,6 @@ SAMPLES = files("hf_kokoro").joinpath("samples")
 def sample(name: str, config: str, cache: str) -> Any:
     source = {"kokorochat": "kokorochat", "emplifai": "emplifai.csv"}[name]
     return hk.load_dataset(name, config, source=str(SAMPLES / source), split="train", cache_dir=cache)
-
-
-def tables(data: Any) -> Any:
-    return data.with_format("arrow").iter(2)
 
 
 def build_folder(folder: Path, name: str, config: str, cache: str, **options: Any) -> Any:
@@ -101,59 +91,6 @@ def test_hand_written_notes_survive_a_second_build(cache: str) -> None:
 def test_a_dataset_without_a_template_is_refused() -> None:
     with pytest.raises(UsageError, match="allowed: kokorochat, emplifai, miti_st_dpo"):
         render_build_card("other", "x", datasets.Features({}), {}, {})
-
-
-def test_kokorochat_facts_are_those_counted_from_the_files(cache: str) -> None:
-    dialogues = [json.loads(file.read_bytes()) for file in sorted((SAMPLES / "kokorochat").iterdir())]
-    reviews = [dialogue["review_by_client_en"] for dialogue in dialogues]
-    facts = kokorochat_facts(tables(sample("kokorochat", "dialogues", cache)))
-    assert sorted(facts.measured.score) == sorted(review["score"] for review in reviews) == [31, 57, 74, 83, 98, 99]
-    assert facts.flagged == sum(any(review[flag] for flag in FLAG_NAMES) for review in reviews) == 1
-    spoken = [u["role"] for dialogue in dialogues for u in dialogue["dialogue"]]
-    assert facts.utterances == (spoken.count("client"), spoken.count("counselor"))
-    assert facts.topics.total() == 6
-    matrix = facts.item_correlations()
-    assert matrix.shape == (len(ITEM_NAMES), len(ITEM_NAMES))
-    varied = ~np.isnan(np.diag(matrix))
-    assert np.allclose(np.diag(matrix)[varied], 1.0)
-
-
-def test_response_time_is_the_wait_for_the_first_counsellor_utterance_after_a_client() -> None:
-    start = np.datetime64("2024-01-01T10:00:00")
-    spoken = [("counselor", 0), ("client", 10), ("client", 20), ("counselor", 50), ("counselor", 99), ("client", 100)]
-    utterances = [
-        {"role": role, "text": "ab", "time": (start + np.timedelta64(s, "s")).astype(object)} for role, s in spoken
-    ]
-    row = {
-        "dialogue_id": 1,
-        "score": 60,
-        "item_sum": 60,
-        "created_at": start.astype(object),
-        "topic": "Others",
-        "topic_sub": "",
-        "client_id": 1,
-        "counselor_id": 2,
-        "utterances": utterances,
-        "screening": dict.fromkeys(FLAG_NAMES, False),
-        "items": dict.fromkeys(ITEM_NAMES, 3),
-    }
-    one = datasets.Dataset.from_list([row], features=DIALOGUES_FEATURES)
-    correlates = kokorochat_facts(tables(one)).measured.correlates()
-    assert {name: values.tolist() for name, values in correlates.items()} == {
-        "client characters": [6],
-        "counsellor characters": [6],
-        "client utterances": [3],
-        "counsellor utterances": [3],
-        "counsellor mean response time": [30.0],
-    }
-
-
-def test_emplifai_facts_are_those_counted_from_the_file(cache: str) -> None:
-    table = list(csv.DictReader(io.StringIO((SAMPLES / "emplifai.csv").read_text("utf-8"))))
-    facts = emplifai_facts(sample("emplifai", "dialogues", cache))
-    assert facts.total == len(table)
-    assert facts.patient_characters == sum(len(row["patient_1"]) + len(row["patient_2"]) for row in table)
-    assert sum(len(s) for s in facts.situations.values()) == len({row["situation_id"] for row in table})
 
 
 @pytest.mark.parametrize("name", ["kokorochat", "emplifai"])

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 from huggingface_hub import DatasetCard
 
-import hf_kokoro as hk
-from hf_kokoro.cards import CardError, ConfigCard, write_card
+from hf_kokoro.cards import CardError, ConfigCard
 from hf_kokoro.cards.check import card_problems, raise_problems
 from hf_kokoro.cards.check_files import folder_problems
 from hf_kokoro.cards.front_matter import configs_metadata, join_card, merge_metadata, size_category, split_card
@@ -228,14 +225,6 @@ def test_a_merge_keeps_foreign_keys_configs_and_tags_and_is_stable() -> None:
     assert merged["dataset_info"] == [{"features": []}]
     assert merge_metadata(merged, generated) == merged
     assert list(yaml.safe_load(join_card(merged, "").split("---")[1])) == list(merged)
-
-
-@pytest.fixture
-def repo(tmp_path: Path, rows: Callable[[int, int], list[Any]]) -> Path:
-    folder = tmp_path / "repo"
-    hk.append_rows(folder, rows(0, 3))
-    write_card(folder, figures=False)
-    return folder
 
 
 def test_a_rendered_folder_has_no_problem(repo: Path) -> None:

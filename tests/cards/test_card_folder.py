@@ -26,14 +26,6 @@ from hf_kokoro.miti.features import ROWS_FEATURES, pairs_features, unpaired_feat
 Rows = Callable[[int, int], list[dict[str, Any]]]
 
 
-@pytest.fixture
-def repo(tmp_path: Path, rows: Rows) -> Path:
-    folder = tmp_path / "repo"
-    hk.append_rows(folder, rows(0, 3))
-    write_card(folder, figures=False, today="2026-01-01")
-    return folder
-
-
 def load(folder: Path, config: str | None = None, **options: Any) -> Any:
     return datasets.load_dataset(str(folder), config, split="train", **options)
 

@@ -20,14 +20,6 @@ Rows = Callable[[int, int], list[dict[str, Any]]]
 SECTION = "## Who uses this\n\nOur clinic, since May.\n\n- first\n- second\n\n```python\nx = 1\n\ny = 2\n```\n"
 
 
-@pytest.fixture
-def repo(tmp_path: Path, rows: Rows) -> Path:
-    folder = tmp_path / "repo"
-    hk.append_rows(folder, rows(0, 3))
-    write_card(folder, figures=False, today="2026-01-01")
-    return folder
-
-
 def edit(folder: Path, change: Callable[[str], str]) -> None:
     card = folder / "README.md"
     before = card.read_text("utf-8")

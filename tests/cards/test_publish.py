@@ -18,7 +18,6 @@ from hf_kokoro.cards import (
     PublishOptions,
     publish,
     render_build_card,
-    write_card,
 )
 from hf_kokoro.cards.front_matter import join_card
 from hf_kokoro.core.series import Series
@@ -31,14 +30,6 @@ from hf_kokoro.policy.licences import LICENCES, SOURCES, check_may_publish, lice
 Rows = Callable[[int, int], list[dict[str, Any]]]
 NO_FIGURES = PublishOptions(figures=False)
 HELD = PublishOptions(figures=False, private=True, holds_licence=True)
-
-
-@pytest.fixture
-def folder(tmp_path: Path, rows: Rows) -> Path:
-    made = tmp_path / "mine"
-    hk.append_rows(made, rows(0, 3))
-    write_card(made, figures=False, today="2026-01-01")
-    return made
 
 
 def built(folder: Path, columns: dict[str, list[Any]], name: str = "kokorochat", **card: str) -> Path:
@@ -61,61 +52,61 @@ def untouched(folder: Path) -> bool:
     return not [path for path in folder.rglob("*") if path.is_file()] if folder.exists() else True
 
 
-def test_data_and_card_go_in_one_commit_and_load_typed(folder: Path, tmp_path: Path, cache: str) -> None:
-    report = publish(folder, tmp_path / "there", NO_FIGURES)
+def test_data_and_card_go_in_one_commit_and_load_typed(repo: Path, tmp_path: Path, cache: str) -> None:
+    report = publish(repo, tmp_path / "there", NO_FIGURES)
     assert (report.added, report.rows_total, report.licence) == (3, 3, "mit")
     assert history(tmp_path / "there") == 1
     loaded = datasets.load_dataset(str(tmp_path / "there"), split="train", cache_dir=cache)
     assert loaded.num_rows == 3
     assert loaded.features == ROWS_FEATURES
-    assert (tmp_path / "there/data/pilot.jsonl").read_bytes() == (folder / "data/pilot.jsonl").read_bytes()
+    assert (tmp_path / "there/data/pilot.jsonl").read_bytes() == (repo / "data/pilot.jsonl").read_bytes()
 
 
-def test_publishing_again_sends_nothing_and_growth_sends_the_new_rows(folder: Path, tmp_path: Path, rows: Rows) -> None:
-    publish(folder, tmp_path / "there", NO_FIGURES)
-    again = publish(folder, tmp_path / "there", NO_FIGURES)
+def test_publishing_again_sends_nothing_and_growth_sends_the_new_rows(repo: Path, tmp_path: Path, rows: Rows) -> None:
+    publish(repo, tmp_path / "there", NO_FIGURES)
+    again = publish(repo, tmp_path / "there", NO_FIGURES)
     assert (again.added, dict(again.files)) == (0, {})
-    hk.append_rows(folder, rows(3, 5))
-    grown = publish(folder, tmp_path / "there", NO_FIGURES)
+    hk.append_rows(repo, rows(3, 5))
+    grown = publish(repo, tmp_path / "there", NO_FIGURES)
     assert (grown.added, grown.rows_total) == (2, 5)
     assert "5 pairs over 5 questions" in (tmp_path / "there/README.md").read_text()
     assert hk.audit(tmp_path / "there").ok
 
 
-def test_hand_written_parts_travel_with_the_first_publishing(folder: Path, tmp_path: Path) -> None:
-    card = folder / "README.md"
+def test_hand_written_parts_travel_with_the_first_publishing(repo: Path, tmp_path: Path) -> None:
+    card = repo / "README.md"
     card.write_text(card.read_text().replace("<!-- yours: notes -->\n", "<!-- yours: notes -->\nBy hand.\n"))
-    publish(folder, tmp_path / "there", NO_FIGURES)
+    publish(repo, tmp_path / "there", NO_FIGURES)
     assert "By hand." in (tmp_path / "there/README.md").read_text()
 
 
-def test_a_dry_run_says_what_would_be_sent_and_sends_nothing(folder: Path, tmp_path: Path) -> None:
-    report = publish(folder, tmp_path / "there", PublishOptions(figures=False, dry_run=True))
+def test_a_dry_run_says_what_would_be_sent_and_sends_nothing(repo: Path, tmp_path: Path) -> None:
+    report = publish(repo, tmp_path / "there", PublishOptions(figures=False, dry_run=True))
     assert report.added == 3
     assert "README.md" in report.files
     assert untouched(tmp_path / "there")
 
 
-def test_other_files_of_the_folder_are_left_here_and_named(folder: Path, tmp_path: Path) -> None:
-    (folder / "verdicts.jsonl").write_text("{}\n")
-    report = publish(folder, tmp_path / "there", NO_FIGURES)
+def test_other_files_of_the_folder_are_left_here_and_named(repo: Path, tmp_path: Path) -> None:
+    (repo / "verdicts.jsonl").write_text("{}\n")
+    report = publish(repo, tmp_path / "there", NO_FIGURES)
     assert report.left_here == ("verdicts.jsonl",)
     assert not (tmp_path / "there/verdicts.jsonl").exists()
 
 
 @pytest.mark.parametrize("name", ["mine.py", "loader.py"])
-def test_a_folder_with_a_script_is_refused(folder: Path, tmp_path: Path, name: str) -> None:
-    (folder / name).write_text("")
+def test_a_folder_with_a_script_is_refused(repo: Path, tmp_path: Path, name: str) -> None:
+    (repo / name).write_text("")
     with pytest.raises(CardError, match=name):
-        publish(folder, tmp_path / "there", NO_FIGURES)
+        publish(repo, tmp_path / "there", NO_FIGURES)
     assert untouched(tmp_path / "there")
 
 
-def test_a_bad_card_is_refused_before_anything_is_sent(folder: Path, tmp_path: Path) -> None:
-    card = folder / "README.md"
+def test_a_bad_card_is_refused_before_anything_is_sent(repo: Path, tmp_path: Path) -> None:
+    card = repo / "README.md"
     card.write_text(card.read_text().replace("license: mit", "license: mit\nversion: 1.10\nreleased: 2020-01-01"))
     with pytest.raises(CardError, match=r"(?s)2 problems.*version.*released"):
-        publish(folder, tmp_path / "there", NO_FIGURES)
+        publish(repo, tmp_path / "there", NO_FIGURES)
     assert untouched(tmp_path / "there") or not (tmp_path / "there/data").exists()
 
 
@@ -157,11 +148,11 @@ def test_a_built_folder_lists_its_card_problems_before_the_licence_rule(tmp_path
 
 
 @pytest.mark.parametrize("licence", ["gpl-3.0", "other"])
-def test_a_licence_without_a_rule_is_not_called_looser(folder: Path, tmp_path: Path, licence: str) -> None:
-    card = folder / "README.md"
+def test_a_licence_without_a_rule_is_not_called_looser(repo: Path, tmp_path: Path, licence: str) -> None:
+    card = repo / "README.md"
     card.write_text(card.read_text().replace("license: mit", f"license: {licence}"))
     with pytest.raises(LicenceError, match=f"card says {licence}, which is not known here to ask as much as"):
-        publish(folder, tmp_path / "there", NO_FIGURES)
+        publish(repo, tmp_path / "there", NO_FIGURES)
 
 
 MESSAGES = {"messages": [[{"role": "user", "content": "こんにちは"}]]}
@@ -295,11 +286,9 @@ def test_redacted_rows_stay_valid_and_hold_no_finding(tmp_path: Path, rows: Rows
         (PublishOptions(public=True), "only exists on the Hub"),
     ],
 )
-def test_contradictory_options_are_usage_errors(
-    folder: Path, tmp_path: Path, options: PublishOptions, said: str
-) -> None:
+def test_contradictory_options_are_usage_errors(repo: Path, tmp_path: Path, options: PublishOptions, said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        publish(folder, tmp_path / "there", options)
+        publish(repo, tmp_path / "there", options)
 
 
 def test_something_that_is_no_folder_is_a_usage_error(tmp_path: Path) -> None:

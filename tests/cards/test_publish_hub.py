@@ -28,14 +28,6 @@ def hub(tmp_path: Path) -> Iterator[HubDouble]:
         yield double
 
 
-@pytest.fixture
-def folder(tmp_path: Path, rows: Rows) -> Path:
-    made = tmp_path / "mine"
-    hk.append_rows(made, rows(0, 3))
-    write_card(made, figures=False, today="2026-01-01")
-    return made
-
-
 def run(hub: HubDouble, home: Path, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {
         **os.environ,
@@ -68,39 +60,39 @@ def sent(hub: HubDouble) -> list[str]:
     return [seen.path for seen in hub.seen if seen.method in ("POST", "PUT")]
 
 
-def test_data_and_card_arrive_in_one_commit_in_a_private_repo(hub: HubDouble, tmp_path: Path, folder: Path) -> None:
-    done = publish(hub, tmp_path, folder, "--json")
+def test_data_and_card_arrive_in_one_commit_in_a_private_repo(hub: HubDouble, tmp_path: Path, repo: Path) -> None:
+    done = publish(hub, tmp_path, repo, "--json")
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     assert (report["added"], report["rows_total"]) == (3, 3)
-    repo = hub.store.repos[REPO]
-    assert repo.private
+    there = hub.store.repos[REPO]
+    assert there.private
     assert len(commits(hub)) == 1
-    tree = repo.head().tree
+    tree = there.head().tree
     assert set(tree) >= {"README.md", "data/pilot.jsonl", "pairs/train.jsonl", "unpaired/train.jsonl"}
-    assert repo.read("data/pilot.jsonl") == (folder / "data/pilot.jsonl").read_bytes()
-    card = repo.read("README.md").decode()
+    assert there.read("data/pilot.jsonl") == (repo / "data/pilot.jsonl").read_bytes()
+    card = there.read("README.md").decode()
     assert f'load_dataset("{REPO}", split="train")' in card
     assert str(tmp_path) not in card
 
 
-def test_a_new_repo_is_public_only_if_asked(hub: HubDouble, tmp_path: Path, folder: Path) -> None:
-    assert publish(hub, tmp_path, folder, "--public").returncode == 0
+def test_a_new_repo_is_public_only_if_asked(hub: HubDouble, tmp_path: Path, repo: Path) -> None:
+    assert publish(hub, tmp_path, repo, "--public").returncode == 0
     assert not hub.store.repos[REPO].private
 
 
 @pytest.mark.slow
 def test_publishing_the_same_again_makes_no_commit_and_growth_makes_one(
-    hub: HubDouble, tmp_path: Path, folder: Path, rows: Rows
+    hub: HubDouble, tmp_path: Path, repo: Path, rows: Rows
 ) -> None:
-    publish(hub, tmp_path, folder)
-    again = publish(hub, tmp_path, folder, "--json")
+    publish(hub, tmp_path, repo)
+    again = publish(hub, tmp_path, repo, "--json")
     assert json.loads(again.stdout)["added"] == 0
     assert json.loads(again.stdout)["files"] == {}
     assert len(commits(hub)) == 1
     assert run(hub, tmp_path / "home", CLI, "card", REPO, "--check", "--no-figures").returncode == 0
-    hk.append_rows(folder, rows(3, 5))
-    grown = publish(hub, tmp_path, folder, "--json")
+    hk.append_rows(repo, rows(3, 5))
+    grown = publish(hub, tmp_path, repo, "--json")
     assert json.loads(grown.stdout)["rows_total"] == 5
     assert len(commits(hub)) == 2
 
@@ -140,11 +132,11 @@ def test_private_data_is_stopped_before_the_repo_is_made(hub: HubDouble, tmp_pat
     assert hub.store.repos == {}
 
 
-def test_a_card_of_nothing_makes_no_repo_and_no_branch(hub: HubDouble, tmp_path: Path, folder: Path) -> None:
+def test_a_card_of_nothing_makes_no_repo_and_no_branch(hub: HubDouble, tmp_path: Path, repo: Path) -> None:
     nowhere = run(hub, tmp_path / "home", CLI, "card", "user/nowhere", "--no-figures")
     assert (nowhere.returncode, "append rows first" in nowhere.stderr) == (1, True)
     assert "user/nowhere" not in hub.store.repos
-    assert publish(hub, tmp_path, folder).returncode == 0
+    assert publish(hub, tmp_path, repo).returncode == 0
     before = dict(hub.repo(REPO).refs)
     typo = run(hub, tmp_path / "home", CLI, "card", f"{REPO}@typo", "--no-figures")
     assert typo.returncode == 1
@@ -200,10 +192,10 @@ def test_who_holds_the_licence_may_use_a_private_repo_and_never_a_public_one(
     assert len(sent(hub)) == before
 
 
-def test_a_card_with_problems_is_not_sent(hub: HubDouble, tmp_path: Path, folder: Path) -> None:
-    card = folder / "README.md"
+def test_a_card_with_problems_is_not_sent(hub: HubDouble, tmp_path: Path, repo: Path) -> None:
+    card = repo / "README.md"
     card.write_text(card.read_text().replace("license: mit\n", "license: mit\nversion: 1.10\n"))
-    done = publish(hub, tmp_path, folder)
+    done = publish(hub, tmp_path, repo)
     assert done.returncode == 1
     assert "version: got the number 1.1" in done.stderr
     assert not [path for path in sent(hub) if "/commit/" in path]
@@ -220,11 +212,11 @@ for config, revision, streaming in json.loads(sys.argv[1]):
 
 @pytest.mark.slow
 def test_the_repo_loads_typed_streaming_and_at_old_revisions(
-    hub: HubDouble, tmp_path: Path, folder: Path, rows: Rows
+    hub: HubDouble, tmp_path: Path, repo: Path, rows: Rows
 ) -> None:
-    first = json.loads(publish(hub, tmp_path, folder, "--json").stdout)["revision"]
-    hk.append_rows(folder, rows(3, 5))
-    publish(hub, tmp_path, folder)
+    first = json.loads(publish(hub, tmp_path, repo, "--json").stdout)["revision"]
+    hk.append_rows(repo, rows(3, 5))
+    publish(hub, tmp_path, repo)
     asked = [(None, "main", False), (None, "main", True), (None, first, False), ("pairs", "main", False)]
     asked += [("pairs", first, False), ("unpaired", "main", True)]
     done = run(hub, tmp_path / "reader", LOAD, json.dumps(asked))

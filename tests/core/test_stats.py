@@ -5,54 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import stats
-from sklearn.metrics import cohen_kappa_score
 
 from hf_kokoro.core import stats as ours
 
 CHANCE = np.random.default_rng(3)
 _ = np.nan
-
-# Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability", section C/E: four observers, twelve units
-RELIABILITY_DATA = np.array(
-    [
-        [1, 2, 3, 3, 2, 1, 4, 1, 2, _, _, _],
-        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, _, 3],
-        [_, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, _],
-        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, _],
-    ]
-).T
-
-
-def test_alpha_gives_the_ordinal_value_of_the_published_example() -> None:
-    alpha = ours.ordinal_alpha(RELIABILITY_DATA)
-    assert alpha == pytest.approx(0.815, abs=0.0005)
-
-
-def test_alpha_of_two_raters_follows_its_definition_worked_by_hand() -> None:
-    # units (1,1) (2,2) (1,3): each value n = 3, 2, 1 of 6. Distances: d12 = (3/2 + 2/2)^2 = 6.25,
-    # d13 = (3/2 + 2 + 1/2)^2 = 16, d23 = (2/2 + 1/2)^2 = 2.25.
-    # observed = 2 * 16 / 6; expected = 2 (3*2*6.25 + 3*1*16 + 2*1*2.25) / (6*5) = 180 / 30
-    assert ours.ordinal_alpha(np.array([[1, 1], [2, 2], [1, 3]], dtype=float)) == pytest.approx(1 - (32 / 6) / 6)
-
-
-def test_alpha_is_one_for_perfect_and_none_without_variation() -> None:
-    assert ours.ordinal_alpha(np.array([[1, 1], [5, 5], [3, 3]], dtype=float)) == 1
-    assert ours.ordinal_alpha(np.array([[2, 2], [2, 2]], dtype=float)) is None
-    assert ours.ordinal_alpha(np.array([[1, _], [_, 2]])) is None
-
-
-def test_quadratic_kappa_equals_scikit_learn() -> None:
-    for levels in (2, 5, 14):
-        first = CHANCE.integers(0, levels, 200)
-        second = np.clip(first + CHANCE.integers(-1, 2, 200), 0, levels - 1)
-        expected = cohen_kappa_score(first, second, weights="quadratic", labels=range(levels))
-        assert ours.quadratic_kappa(first.astype(float), second.astype(float)) == pytest.approx(expected)
-
-
-def test_quadratic_kappa_is_none_only_if_both_are_one_constant() -> None:
-    ones, twos = np.ones(5), np.full(5, 2.0)
-    assert ours.quadratic_kappa(ones, ones) is None
-    assert ours.quadratic_kappa(ones, twos) == 0
 
 
 def test_correlations_equal_scipy_also_with_ties() -> None:
@@ -98,12 +55,6 @@ def test_wilson_equals_the_published_interval() -> None:
     none = ours.wilson(0, 20)
     assert (none.low, none.high) == (pytest.approx(0, abs=1e-12), pytest.approx(0.1611, abs=5e-5))
     assert ours.wilson(0, 0).value is None
-
-
-def test_icc_is_none_for_one_item_one_rater_or_equal_ratings() -> None:
-    assert ours.icc_2k(np.ones((1, 3))) is None
-    assert ours.icc_2k(np.arange(3.0).reshape(3, 1)) is None
-    assert ours.icc_2k(np.ones((3, 3))) is None
 
 
 def test_every_interval_is_of_the_same_level() -> None:

@@ -37,11 +37,26 @@ def matrix(judge: str, *questions: list[int], repeat: int = 0) -> list[Verdict]:
 def test_shares_of_equal_and_near_scores_are_counted_over_common_answers() -> None:
     first, second = ratings_of([*matrix("a", [1, 2, 3, 5]), *matrix("b", [1, 3, 5, 5])])
     found = {d.dimension: d for d in compare(first, second).dimensions}
-    assert (found["empathy"].exact, found["empathy"].within_1) == (0.5, 0.75)
-    assert (found["total"].exact, found["total"].within_1) == (0.5, 0.75)
-    assert found["partnership"].exact == 1
-    assert found["partnership"].kappa is None, "both are constant: there is nothing to agree on"
+    for dimension in ("empathy", "total"):
+        assert (found[dimension].exact.value, found[dimension].within_1.value) == (0.5, 0.75)
+    assert found["empathy"].difference.value == pytest.approx(0.75)
+    assert found["empathy"].confusion == ((1, 0, 0, 0, 0), (0, 0, 1, 0, 0), (0, 0, 0, 0, 1), (0,) * 5, (0, 0, 0, 0, 1))
+    assert found["partnership"].exact.value == 1
+    assert found["partnership"].kappa.value is None, "both are constant: there is nothing to agree on"
+    assert found["partnership"].ac1.value == 1
     assert found["partnership"].pearson.value is None
+
+
+def test_every_figure_comes_with_an_interval_over_questions() -> None:
+    first = matrix("a", *([5, 4, 1] for _ in range(20)))
+    second = matrix("b", *([5, 4 - question % 2, 1] for question in range(20)))
+    empathy = compare(*ratings_of([*first, *second])).dimensions[0]
+    for figure in (empathy.exact, empathy.difference, empathy.kappa, empathy.ac1, empathy.alpha, empathy.spearman):
+        assert figure.value is not None
+        assert figure.low is not None
+        assert figure.high is not None
+        assert figure.low <= figure.value <= figure.high
+    assert empathy.exact.low != empathy.exact.high
 
 
 def test_pairs_keep_flip_or_get_lost() -> None:
@@ -74,7 +89,7 @@ def test_passes_of_a_retest_are_compared_like_judges() -> None:
     verdicts = [v for n in range(3) for v in matrix("claude", [1 + n % 2, 3, 5], repeat=n)]
     judges = ratings_of(verdicts)
     assert [judge.name for judge in judges] == ["claude pass 1", "claude pass 2", "claude pass 3"]
-    exact = [agreement.dimensions[0].exact for agreement in compare_all(judges)]
+    exact = [agreement.dimensions[0].exact.value for agreement in compare_all(judges)]
     assert exact == [pytest.approx(2 / 3), 1, pytest.approx(2 / 3)]
 
 
@@ -82,7 +97,7 @@ def test_beside_another_judge_only_the_first_pass_counts() -> None:
     verdicts = [*matrix("claude", [1, 3, 5]), *matrix("claude", [5, 3, 1], repeat=1), *matrix("b", [1, 3, 5])]
     judges = ratings_of(verdicts)
     assert [judge.name for judge in judges] == ["claude", "b"]
-    assert compare_all(judges)[0].dimensions[0].exact == 1
+    assert compare_all(judges)[0].dimensions[0].exact.value == 1
 
 
 def test_the_order_of_a_journals_lines_changes_no_figure() -> None:

@@ -30,7 +30,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_agree_prints_every_dimension_and_what_becomes_of_the_pairs(judged: Path) -> None:
     done = run("agree", "rule.jsonl", "strict.jsonl", cwd=judged)
     assert done.returncode == 0, done.stderr
-    for word in (*DIMENSIONS, "total", "kappa", "alpha", "rho", "flip", "lost"):
+    for word in (*DIMENSIONS, "total", "kappa", "AC1", "alpha", "rho", "flip", "lost"):
         assert word in done.stdout
     report = json.loads(run("agree", "rule.jsonl", "strict.jsonl", "--json", cwd=judged).stdout)
     (agreement,) = report["agreements"]
@@ -108,7 +108,7 @@ def test_the_real_table_is_compared_and_measured(tmp_path: Path, real_data_dir: 
     assert run("judge", "--source", source, *judges, "--journal", "v.jsonl", cwd=tmp_path).returncode == 0
     report = json.loads(run("agree", "v.jsonl", "--json", cwd=tmp_path).stdout)
     total = report["agreements"][0]["dimensions"][-1]
-    assert 0.5 < total["kappa"] < 0.95
+    assert 0.5 < total["kappa"]["low"] < total["kappa"]["value"] < total["kappa"]["high"] < 0.95
     assert total["spearman"]["low"] < total["spearman"]["value"] < total["spearman"]["high"]
     words = ("bias", "v.jsonl", "--judge-model", "rule-based/miti-st-v1", "--json")
     bias = json.loads(run(*words, cwd=tmp_path).stdout)

@@ -116,13 +116,17 @@ def test_texts_are_identified_as_they_stand_without_folding() -> None:
     assert text_sha256("\ud800") == text_sha256("\ud800")
 
 
-def test_the_rubric_has_an_anchor_for_every_level_and_three_valid_examples() -> None:
+def test_the_rubric_has_anchors_a_rule_of_doubt_and_valid_examples_of_every_code() -> None:
     rubric = load_rubric()
     for dimension in rubric.dimensions:
         low, high = DIMENSIONS[dimension.name]
         assert sorted(dimension.anchors) == list(range(low, high + 1))
         assert all(anchor in rubric.text for anchor in dimension.anchors.values())
-    assert len(rubric.examples) == 3
+        assert dimension.doubt in rubric.text
+    assert rubric.version == "2.0"
+    assert len(rubric.examples) >= 12
+    for code in ("reflection_present", "no_persuade", "no_confront"):
+        assert {example.scores[code] for example in rubric.examples} == {0, 1}
     for example in rubric.examples:
         Opinion("scored", example.scores)
         assert example.answer in rubric.text
@@ -131,7 +135,7 @@ def test_the_rubric_has_an_anchor_for_every_level_and_three_valid_examples() -> 
 def test_any_change_of_the_rubric_changes_its_digest() -> None:
     toml = shipped_text("hf_kokoro.judging", "rubric.toml")
     assert parse_rubric(toml) == load_rubric()
-    assert parse_rubric(toml.replace("stock phrase", "stock  phrase")).sha256 != load_rubric().sha256
+    assert parse_rubric(toml.replace("passing nod", "passing  nod")).sha256 != load_rubric().sha256
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hf_kokoro.policy.help_lines import HELP_LINES, is_help_line
-from hf_kokoro.policy.private_data import KINDS, redact, scan_rows, scan_text
+from hf_kokoro.policy.private_data import KINDS, PrivacyReport, redact, scan_text
 
 
 def kinds(text: str) -> list[str]:
@@ -90,7 +90,9 @@ def test_a_report_counts_and_names_rows_once_and_never_quotes() -> None:
         ("r2", {"prompt": "plain", "topic": "a@example.org"}),
         ("r3", {"chosen": "see http://example.org", "all_answers": [{"text": "see http://example.org"}]}),
     ]
-    report = scan_rows(rows)
+    report = PrivacyReport()
+    for row_id, row in rows:
+        report.add(row_id, row)
     assert list(report.lines()) == ["email: 3 in 2 rows (r1, r2)", "url: 1 in 1 row (r3)"]
     assert report.help_lines == 1
     assert not report.without(["email", "url"])
@@ -98,7 +100,9 @@ def test_a_report_counts_and_names_rows_once_and_never_quotes() -> None:
 
 
 def test_long_lists_of_rows_are_cut_and_counted() -> None:
-    report = scan_rows((f"r{n}", {"prompt": "a@example.org"}) for n in range(25))
+    report = PrivacyReport()
+    for n in range(25):
+        report.add(f"r{n}", {"prompt": "a@example.org"})
     [line] = report.lines()
     assert line.startswith("email: 25 in 25 rows (r0, r1")
     assert line.endswith("r19 and 5 more)")

@@ -10,6 +10,7 @@ VERSION = "1.0.0"
 """Version of the views; a change of any Features below bumps it."""
 
 SPEAKERS = ("patient", "supporter")
+SPEAKER_JA = {"patient": "患者", "supporter": "支援者"}
 TURNS_PER_DIALOGUE = 4
 """Two turns of each speaker, patient first."""
 

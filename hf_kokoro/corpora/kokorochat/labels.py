@@ -35,12 +35,16 @@ class Labeller:
 
         A dialogue with a screening flag is never desirable, whatever its score.
         """
+        if not self.knows(dialogue.client_id):
+            return None
         score = float(dialogue.score)
         if self._shift is not None:
-            if dialogue.client_id not in self._shift:
-                return None
             score += self._shift[dialogue.client_id]
         return score >= self.desirable_min and not dialogue.flagged, score
+
+    def knows(self, client_id: int) -> bool:
+        """Has this rater enough ratings to be centred, or is nobody centred?"""
+        return self._shift is None or client_id in self._shift
 
 
 def _shifts(ratings: list[tuple[int, int]], min_ratings: int) -> dict[int, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -10,8 +11,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+from datasets import Dataset
 
-from ...core.stats import spearman
+from ...core.stats import Array, spearman, spearman_matrix
+from .schema import TOPICS
 
 IntArray = npt.NDArray[np.int64]
 CLIENT, COUNSELOR = 0, 1
@@ -37,6 +40,29 @@ class DialogueMeasures:
     response_seconds: npt.NDArray[np.float64]
     items: IntArray
 
+    @property
+    def mean_score(self) -> float:
+        return float(np.mean(self.score))
+
+    @property
+    def median_score(self) -> float:
+        return float(np.median(self.score))
+
+    @property
+    def topics(self) -> Counter[str]:
+        """Dialogues per topic."""
+        names = list(TOPICS)
+        return Counter(names[topic] for topic in self.topic.tolist())
+
+    @property
+    def flagged(self) -> int:
+        """Dialogues with a screening box checked."""
+        return int(self.screening.any(axis=1).sum())
+
+    def item_correlations(self) -> Array:
+        """Spearman between the 20 items, (20, 20); nan where an item is constant."""
+        return spearman_matrix(self.items.astype(float))
+
     def correlates(self) -> dict[str, npt.NDArray[Any]]:
         """What the paper correlates with the score: name to values, (N,)."""
         return {
@@ -54,6 +80,29 @@ class DialogueMeasures:
             name: spearman(values[known[name]].astype(float), self.score[known[name]].astype(float))
             for name, values in self.correlates().items()
         }
+
+    def numbers(self) -> list[tuple[str, str]]:
+        """(what, value) of each line of the card's table."""
+        client, counselor = self.utterances.sum(axis=0)
+        clients, counselors = len(np.unique(self.client_id)), len(np.unique(self.counselor_id))
+        correlations = self.score_correlations().items()
+        return [
+            ("dialogues", f"{len(self.score):,}"),
+            ("utterances (client, counsellor)", f"{client:,}, {counselor:,}"),
+            ("people (clients, counsellors)", f"{clients:,}, {counselors:,}"),
+            ("score, mean and median (points of 100)", f"{self.mean_score:.2f}, {self.median_score:g}"),
+            ("dialogues with a screening box checked", f"{self.flagged:,}"),
+            *(
+                (f"Spearman of the score with {name}", "not defined" if rho is None else f"{rho:.2f}")
+                for name, rho in correlations
+            ),
+            *((f"topic: {topic}", f"{count:,}") for topic, count in self.topics.most_common()),
+        ]
+
+
+def measure_rows(rows: Dataset) -> DialogueMeasures:
+    """Measure rows of the `dialogues` view, a thousand dialogues in memory at a time."""
+    return measure_dialogues(rows.with_format("arrow").iter(1000))
 
 
 def measure_dialogues(tables: Iterable[pa.Table]) -> DialogueMeasures:

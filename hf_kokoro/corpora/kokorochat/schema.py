@@ -22,7 +22,6 @@ ROLES = ("client", "counselor")
 LANGUAGES = ("ja", "en", "zh")
 SCORE_MAX = 100
 ITEM_MAX = 5
-CHECKED = "チェックあり"
 
 TOPICS: dict[str, str] = {
     "Family Issues (Non-Spousal)": "家庭内問題（夫婦以外）",

@@ -9,7 +9,8 @@ from typing import Any
 import pyarrow as pa
 
 from ..views import View, fixed
-from . import schema, tables
+from . import published, schema, tables
+from .measures import measure_rows
 from .splits import RESPONSE, SCORES
 
 Table = Callable[..., pa.Table]
@@ -56,6 +57,8 @@ VIEWS = (
         table=_dialogues_table,
         translated_table=tables.translated_dialogues_table,
         from_columns=tables.dialogues_table,
+        measure=measure_rows,
+        published=published.figures,
     ),
     DialogueView(
         name="turns",
@@ -66,7 +69,7 @@ VIEWS = (
     ),
     DialogueView(
         name="response_generation",
-        description="messages; the paper's pools, test = score 99 and above",
+        description="one row a dialogue, for response generation",
         features=lambda c: schema.response_generation_features(c.conversational),
         options=(*_CHAT, "pool"),
         trains=("sft",),
@@ -84,7 +87,7 @@ VIEWS = (
     ),
     DialogueView(
         name="score_prediction",
-        description="dialogue to the 20 item scores, 8:1:1, test fixed",
+        description="dialogue to the 20 item scores",
         features=lambda c: schema.score_prediction_features(c.conversational),
         options=_CHAT,
         task=("text-classification", "text-scoring"),

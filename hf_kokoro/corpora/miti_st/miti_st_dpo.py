@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
-from typing import Any, cast
+from types import MappingProxyType
+from typing import Any
 
 import datasets
 import pyarrow as pa
 
 from ...core.jsonl import canonical_json
-from ...errors import UsageError
 from ...miti import contract as schema
-from ...miti.features import ANSWERS_FEATURES, ROWS_FEATURES, pairs_features, unpaired_features
-from ...miti.views import DESIRABLE_MIN, answer_key, pair_view, unpaired_view
+from ...miti.views import DESIRABLE_MIN, answer_key
 from ...miti.weights import WEIGHTINGS, PairKey, pair_key, pair_weights
+from ...policy.licences import Origins, origins_of
 from ..base import SourceBuilder, SourceConfig, configs_of
-from ..splits import RANDOM, TRAIN, TWO_GROUPS, Fractions, connected_groups
-from ..views import View, fixed
+from ..splits import RANDOM, TRAIN, TWO_GROUPS, Fractions, Unit, connected_groups
+from ..views import About
 from .reader import RowReader, row_files, warn_of_strays
+from .views import VIEWS
 
 _ROWS_PER_TABLE = 500
-SPLIT_CHOICES = (None, "random", "question", "therapist")
 
 
 @dataclass
@@ -45,11 +45,7 @@ class MitiStDpoConfig(SourceConfig):
     weights: str = "uniform"
     desirable_min: int = DESIRABLE_MIN
 
-    def check(self) -> None:
-        """Raise UsageError for a value that is not allowed."""
-        for name, values in (("split_by", SPLIT_CHOICES), ("weights", tuple(WEIGHTINGS))):
-            if getattr(self, name) not in values:
-                raise UsageError(f"{name}: got {getattr(self, name)!r}; allowed: {', '.join(map(str, values))}")
+    CHOICES = MappingProxyType({"split_by": (None, "random", "question", "therapist"), "weights": tuple(WEIGHTINGS)})
 
 
 @dataclass
@@ -58,77 +54,6 @@ class _Plan:
 
     groups: Mapping[str, str] = field(default_factory=dict)
     weights: Mapping[str, float] = field(default_factory=dict)
-
-
-_ANSWER_CONTEXT = ("question_id", "topic", "prompt", "judge_model", "rubric")
-
-
-@dataclass(frozen=True, kw_only=True)
-class RowView(View):
-    """A view of rows, or of their answers."""
-
-    row: Callable[[dict[str, Any], int | None, float, Any], dict[str, Any]]
-    """A row, the number of its answer (None: the row itself), its weight and the config's options to one row."""
-    per_answer: bool = False
-    weighted: bool = False
-
-
-def _pair(row: dict[str, Any], unit: int | None, weight: float, config: Any) -> dict[str, Any]:
-    return pair_view(row, weight=weight, conversational=config.conversational)
-
-
-def _unpaired(row: dict[str, Any], unit: int | None, weight: float, config: Any) -> dict[str, Any]:
-    chat, minimum = config.conversational, config.desirable_min
-    return unpaired_view(row, row["all_answers"][unit], weight=weight, desirable_min=minimum, conversational=chat)
-
-
-def _answer(row: dict[str, Any], unit: int | None, weight: float, config: Any) -> dict[str, Any]:
-    return {**{key: row[key] for key in _ANSWER_CONTEXT}, **row["all_answers"][unit]}
-
-
-_TRAINED = ("conversational", "weights")
-VIEWS = (
-    RowView(
-        name="rows",
-        description="the published schema",
-        features=fixed(ROWS_FEATURES),
-        row=lambda row, unit, weight, config: row,
-    ),
-    RowView(
-        name="pairs",
-        description="prompt, chosen, rejected with margin and weight",
-        features=lambda c: pairs_features(c.conversational),
-        options=_TRAINED,
-        trains=("dpo", "reward"),
-        row=_pair,
-        weighted=True,
-    ),
-    RowView(
-        name="reward",
-        description="the same as pairs, for reward models",
-        features=lambda c: pairs_features(c.conversational),
-        options=_TRAINED,
-        row=_pair,
-        weighted=True,
-    ),
-    RowView(
-        name="unpaired",
-        description="one row an answer with a desirable-or-not label, for KTO",
-        features=lambda c: unpaired_features(c.conversational),
-        options=(*_TRAINED, "desirable_min"),
-        trains=("kto",),
-        row=_unpaired,
-        per_answer=True,
-        weighted=True,
-    ),
-    RowView(
-        name="answers",
-        description="one row an answer: the N x 5 score matrix",
-        features=fixed(ANSWERS_FEATURES),
-        row=_answer,
-        per_answer=True,
-    ),
-)
 
 
 class MitiStDpo(SourceBuilder):
@@ -140,6 +65,17 @@ class MitiStDpo(SourceBuilder):
     VERSION = datasets.Version(schema.VERSION)
     BUILDER_CONFIG_CLASS = MitiStDpoConfig
     VIEWS = VIEWS
+    ABOUT = About(
+        pretty_name="MITI-ST preference pairs",
+        template="miti_st_dpo_config",
+        annotations_creators="machine-generated",
+        language_creators="other",
+        tags=("preference", "motivational-interviewing"),
+        language="en",
+        stated_by_rows=True,
+        limits="Scores come from a judge, which may reward length and hedging; MITI-ST scores giving information low "
+        "and does not check facts.",
+    )
     PLAIN_VIEW = "pairs"
     BUILDER_CONFIGS = configs_of(VIEWS, MitiStDpoConfig, schema.VERSION)
     DEFAULT_SOURCE = schema.HUB_ID
@@ -149,24 +85,37 @@ class MitiStDpo(SourceBuilder):
         super().__init__(*args, **options)
         warn_of_strays(self.files)
 
+    def origins(self) -> Origins:
+        return origins_of(RowReader(self.files).read())
+
     @classmethod
     def _members(cls, names: list[str], options: dict[str, Any]) -> list[str]:
         return row_files(names)
-
-    def _info(self) -> datasets.DatasetInfo:
-        self.config.check()
-        features = self._view.features(self.config)
-        return datasets.DatasetInfo(description=self.config.description, features=features.copy())
-
-    @property
-    def _view(self) -> RowView:
-        return cast(RowView, self.view_of(self.config.name))
 
     def _fractions(self) -> Fractions:
         if self.config.split_by is None:
             return Fractions(test=0.0)
         # a pair names two therapists; a row stays only if both fall on the same side
         return TWO_GROUPS if self.config.split_by == "therapist" else RANDOM
+
+    @classmethod
+    def splits_in_words(cls, config: Any) -> str:
+        if config.split_by is None:
+            return "All rows are in train."
+        if config.split_by == "therapist":
+            return (
+                f"Split by writer (seed {config.seed}): a fifth of the writers are for test, and nobody is on both "
+                "sides; a row with writers on both sides is left out. There is no validation split."
+            )
+        whole = "A question is in one split alone." if config.split_by == "question" else "Splits share questions."
+        by = "question" if config.split_by == "question" else "row"
+        return f"Split by {by} (seed {config.seed}): a tenth is for validation, a tenth for test. {whole}"
+
+    def left_out(self) -> dict[str, int]:
+        if self.config.split_by != "therapist":
+            return {}
+        count = sum(unit.split is None for unit in self.units(self.config.split_by))
+        return {"rows with writers on both sides": count} if count else {}
 
     def require_rows(self) -> None:
         next(RowReader(self.files).read(), None)
@@ -184,7 +133,7 @@ class MitiStDpo(SourceBuilder):
         plan = _Plan()
         if self.config.split_by == "question":
             plan.groups = connected_groups(_question_keys(row) for row in RowReader(self.files).read())
-        if self._view.weighted and self.config.weights != "uniform":
+        if self.view.weighted and self.config.weights != "uniform":
             keys = {
                 unit_id(row, unit): self._weight_key(row, unit)
                 for row, unit in self._distinct(RowReader(self.files))
@@ -205,13 +154,26 @@ class MitiStDpo(SourceBuilder):
             keys = [schema.row_id(row) if unit is None else _answered(row, unit)]
         elif split_by == "question":
             keys = [groups[_question_keys(row)[0]]]
-        elif unit is not None:
-            keys = [row["all_answers"][unit]["therapist"]]
-        elif not self._view.weighted:
-            keys = [answer["therapist"] for answer in row["all_answers"]]
         else:
-            keys = [row["chosen_therapist"], row["rejected_therapist"]]
+            keys = self._therapists(row, unit)
         return self._fractions().split_of(self.config.seed, keys)
+
+    def _therapists(self, row: dict[str, Any], unit: int | None) -> list[str]:
+        """Who wrote what the view shows of a row."""
+        if unit is not None:
+            return [row["all_answers"][unit]["therapist"]]
+        if self.view.weighted:
+            return [row["chosen_therapist"], row["rejected_therapist"]]
+        return [answer["therapist"] for answer in row["all_answers"]]
+
+    def units(self, split_by: str | None) -> Iterator[Unit]:
+        other = self.split_differently(split_by)
+        reader = RowReader(other.files)
+        for row, unit in other._distinct(reader):
+            question, therapists = frozenset(_question_keys(row)), frozenset(self._therapists(row, unit))
+            split = other._split_of(row, unit, other._plan.groups)
+            yield Unit(split, {"question": question, "therapist": therapists})
+        reader.faults.raise_if_any(self.files.path.name, hint="nothing was counted")
 
     def _tables(self, split: str, stop_at_once: bool) -> Iterator[pa.Table]:
         reader = RowReader(self.files)
@@ -230,7 +192,7 @@ class MitiStDpo(SourceBuilder):
             if self._split_of(row, unit, self._plan.groups) == split:
                 # rows outside train are for evaluation, where every row counts once
                 weight = weights.get(unit_id(row, unit), 1.0) if weights else 1.0
-                yield self._view.row(row, unit, weight, self.config)
+                yield self.view.row(row, unit, weight, self.config)
 
     def _distinct(self, reader: RowReader) -> Iterator[tuple[dict[str, Any], int | None]]:
         """(row, unit) of everything that the config shows.
@@ -249,7 +211,7 @@ class MitiStDpo(SourceBuilder):
 
     def _units(self, row: dict[str, Any]) -> list[int | None]:
         """A row's answers for the views with one row an answer, else the row itself (None)."""
-        return list(range(len(row["all_answers"]))) if self._view.per_answer else [None]
+        return list(range(len(row["all_answers"]))) if self.view.per_answer else [None]
 
 
 def unit_id(row: Mapping[str, Any], unit: int | None) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ...core.suggest import allowed
 from ...errors import UsageError
 from ..progress import Progress, shown
 from . import runs
@@ -53,7 +54,7 @@ def evaluate_dialogues(
         runs.not_with(kind, source=source)
     for status in retry:
         if status not in UNSCORED:
-            raise UsageError(f"--retry {status}: allowed: {', '.join(UNSCORED)}")
+            raise UsageError(f"--retry {status}: {allowed(status, UNSCORED)}")
     given, folder = None if predictions is None else Path(predictions), Path(out)
     rater = _rater(judge, concurrency, max_usd, prices)
     check_self_judging(rater.judge_model, model or writer or _writer_of(given), allow_self_judging)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ...core.reports import Report
+from ...core.suggest import allowed
 from ...errors import UsageError
 from . import runs
 
@@ -48,7 +49,7 @@ def evaluate_preference(
         raise UsageError("--reference is for --model: give the policy that was trained from it")
     splits = load_dataset("miti_st_dpo", "pairs", source=source, split_by=split_by, seed=seed)
     if split not in splits:
-        raise UsageError(f"--split {split}: allowed: {', '.join(splits)}")
+        raise UsageError(f"--split {split}: {allowed(split, splits)}")
     rows = [*splits[split]][:limit]
     if not rows:
         raise UsageError(f"--split {split}: has no pair; allowed: a split with at least one")

@@ -1,10 +1,32 @@
-"""Pinned upstream editions: bytes, not names."""
+"""Published facts: figures to compare with ours, and upstream's files, pinned by their bytes and not by names."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure: the published value (None if there is none), ours, and the digits it is printed with."""
+
+    name: str
+    paper: float | None
+    ours: float
+    digits: int = 0
+
+    @property
+    def differs(self) -> bool:
+        """True if the two differ in the digits that are printed."""
+        # float(): figures come from numpy, whose booleans are not Python's
+        return self.paper is not None and round(float(self.ours), self.digits) != round(self.paper, self.digits)
+
+    def row(self) -> tuple[str, str, str, str]:
+        """Name, paper, ours, difference as text."""
+        paper = "-" if self.paper is None else f"{self.paper:,.{self.digits}f}"
+        gap = f"{self.ours - (self.paper or 0):+,.{self.digits}f}" if self.differs else ""
+        return self.name, paper, f"{self.ours:,.{self.digits}f}", gap
 
 
 @dataclass(frozen=True)
@@ -19,10 +41,6 @@ class Edition:
     sha256: str
 
 
-KOKOROCHAT = Edition(6589, 125_856_078, "f25a6712f67bbf3efbc196473c6094de8d42dae223d50eb30c91f902559571c2")
-"""The repository as of 2025-08-04, the state that the paper's figures were counted on."""
-
-
 @dataclass(frozen=True)
 class PinnedFile:
     """One upstream file: its base name, its size in bytes, and the sha256 of its content."""
@@ -34,15 +52,6 @@ class PinnedFile:
     def holds(self, data: bytes) -> bool:
         """Are these its bytes? The name decides nothing."""
         return len(data) == self.size and hashlib.sha256(data).hexdigest() == self.sha256
-
-
-COUNSEL_CHAT = (
-    PinnedFile(
-        "20200325_counsel_chat.csv", 3_281_269, "c36fbce1c12271a17f3f355f6aaeb0b04987b217b53b600c5677985f15c9f1a8"
-    ),
-    PinnedFile("counselchat-data.csv", 3_019_672, "00d7b44d1bb3c300b6077d1442e32db7ac41b6cc337122d238e0ca78b75c7825"),
-)
-"""The two tables of the repository nbertagnolli/counsel-chat. Only of these bytes its authors' claims are repeated."""
 
 
 def edition_of(members: Iterable[tuple[str, bytes]]) -> Edition:

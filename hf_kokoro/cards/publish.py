@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,15 @@ from typing import Any
 import orjson
 import pyarrow.parquet as pq
 
+from ..core.patience import Tries, persistently
 from ..core.reports import Report
 from ..core.series import Series
 from ..errors import UsageError
 from ..hub import Growth, append_rows, resolve_target
 from ..hub.card import matches
+from ..hub.remote import HubTarget
 from ..hub.resolve import HubOptions
-from ..hub.target import CARD_PATH, Ours, Put, Target
+from ..hub.target import CARD_PATH, Change, Ours, Put, Remove, Target
 from ..miti.contract import DATA_PATH
 from ..policy import Gate
 from ..policy.gate import check_kinds
@@ -26,6 +29,7 @@ from .check import card_problems, raise_problems
 from .check_files import config_patterns, folder_files, folder_problems, pattern_problems
 from .derived import PAIRS_PATH, UNPAIRED_PATH, parse_rows
 from .front_matter import CardError, split_card
+from .hand_written import is_rendered
 from .miti_card import LOCAL_NAME, MITI_FIGURES
 from .provenance import folder_sources
 from .write import card_files, read_lines, write_card
@@ -37,7 +41,8 @@ class PublishOptions:
 
     `public`: a repo that does not exist yet is made public (else private). `holds_licence`: the caller holds a
     licence for sources that do not allow publishing. `allow`: kinds of private data that may stay. `redact`:
-    replace findings by `[kind]`. `dry_run`: check everything, send nothing.
+    replace findings by `[kind]`. `dry_run`: check everything, send nothing. `max_wait`: seconds that may be waited for
+    the Hub in all. `token`: instead of the saved login.
     """
 
     public: bool = False
@@ -47,6 +52,8 @@ class PublishOptions:
     redact: bool = False
     figures: bool = True
     dry_run: bool = False
+    max_wait: float | None = None
+    token: str | None = field(default=None, repr=False)
 
     def check(self) -> None:
         """Raise UsageError for contradictions and unknown kinds."""
@@ -57,7 +64,10 @@ class PublishOptions:
 
 @dataclass(frozen=True)
 class PublishReport(Report):
-    """What was sent (or would be, in a dry run). `files` maps paths in the repo to bytes."""
+    """What was sent (or would be, in a dry run). `files` maps paths in the repo to bytes.
+
+    `removed` are files of the former build that the new one doesn't have; `missing` is what a dry run would make.
+    """
 
     target: str
     licence: str
@@ -69,6 +79,8 @@ class PublishReport(Report):
     allowed_findings: tuple[str, ...] = ()
     redacted: int = 0
     dry_run: bool = False
+    removed: tuple[str, ...] = ()
+    missing: str = ""
 
 
 def publish(
@@ -77,7 +89,8 @@ def publish(
     """Publish a dataset folder to a Hub repo or another folder, data and card in one commit.
 
     A MITI-ST folder is appended to what is there (the same rows again: only the card may change), with a card
-    rendered from all rows. Any other folder is copied as it is, private, if its licence allows that at all.
+    rendered from all rows. Any other folder is copied as it is, private, if its licence allows that at all; data files
+    of a former build that it no longer has go in the same commit.
     Raises LicenceError, PrivacyError, ClaimError, RowError, CardError (all problems listed), UsageError,
     TargetError; before any of them nothing was sent.
     """
@@ -86,7 +99,7 @@ def publish(
     source = Path(folder).expanduser()
     if not source.is_dir():
         raise UsageError(f"publish: {source} is no folder; give one that `build` or `append` made")
-    place = resolve_target(to, HubOptions(private=False) if options.public else None)
+    place = resolve_target(to, HubOptions(token=options.token, private=not options.public, max_wait=options.max_wait))
     _refuse_scripts(source)
     series = Series(DATA_PATH)
     listed = folder_files(source)
@@ -135,10 +148,11 @@ def _publish_rows(
         strict=True,
         extra_operations=extra_files,
         dry_run=options.dry_run,
+        max_wait=options.max_wait,
     )
     revision = done.revision
     if not done.added and not options.dry_run:
-        card = write_card(place, figures=options.figures)
+        card = write_card(place, figures=options.figures, max_wait=options.max_wait)
         revision = card.revision
         sent.update({path: card.files[path] for path in card.changed})
     published = {*segments, *sent, CARD_PATH, *_GENERATED}
@@ -153,6 +167,7 @@ def _publish_rows(
         allowed_findings=tuple(line.partition(" (")[0] for line in done.findings),
         redacted=done.redacted,
         dry_run=options.dry_run,
+        missing=done.missing,
     )
 
 
@@ -181,23 +196,83 @@ def _publish_files(source: Path, place: Target, options: PublishOptions) -> Publ
         for record in _read_rows(source / path):
             gate.record(path, record)
     gate.check()
-    puts = [Put(path, (source / path).read_bytes()) for path in (CARD_PATH, *wanted)]
-    revision, ours = "", Ours(wanted)
-    with place.exclusive(ours, readonly=options.dry_run):
-        base = place.snapshot(Series(DATA_PATH), ours, readonly=options.dry_run)
-        if not options.dry_run:
-            revision = place.commit(base, puts, f"Publish {source.name}").revision
+    sent = _send_files(source, wanted, place, options)
     return PublishReport(
         target=place.name,
         licence=str(data.get("license")),
         added=0,
         rows_total=0,
-        revision=revision,
-        files={path: (source / path).stat().st_size for path in (CARD_PATH, *wanted)},
+        revision=sent.revision,
+        files={path: (source / path).stat().st_size for path in sent.files},
         left_here=tuple(path for path in folder_files(source) if path not in (CARD_PATH, *wanted)),
         allowed_findings=tuple(gate.staying.lines(shown=0)),
         dry_run=options.dry_run,
+        removed=sent.removed,
+        missing=sent.missing,
     )
+
+
+@dataclass(frozen=True)
+class _Sent:
+    files: tuple[str, ...]
+    removed: tuple[str, ...]
+    revision: str = ""
+    missing: str = ""
+
+
+def _send_files(source: Path, wanted: Sequence[str], place: Target, options: PublishOptions) -> _Sent:
+    """One commit of what differs, tried until it stands."""
+    files, series = {path: source / path for path in (CARD_PATH, *wanted)}, Series(DATA_PATH)
+    # what an earlier try may have sent though no reply said so
+    tried: dict[str, _Sent] = {}
+
+    def once(tries: Tries) -> _Sent:
+        with place.exclusive(readonly=True):
+            there = place.snapshot(series, readonly=True)
+            # a former build's files are no foreign data
+            ours = Ours(wanted, also=stale_files(place.listing(there), there.card, wanted))
+        with place.exclusive(ours, readonly=options.dry_run):
+            base = place.snapshot(series, ours, readonly=options.dry_run)
+            tries.head = base.revision
+            same = place.same(base, files)
+            stale = stale_files(place.listing(base), base.card, wanted)
+            sent = _Sent(tuple(path for path in files if path not in same), stale, missing=base.missing)
+            changes: list[Change] = [
+                *(Put(path, files[path]) for path in sent.files),
+                *(Remove(path) for path in stale),
+            ]
+            if options.dry_run:
+                return sent
+            if not changes:
+                return replace(tried.get("sent", sent), revision=base.revision, missing="")
+            tried.setdefault("sent", sent)
+            done = place.commit(base, changes, f"Publish {source.name}")
+            return replace(sent, revision=done.revision, missing="")
+
+    safe = "the files are safe in the folder, and the repo has all of a build or none; the next try looks first"
+    return persistently(once, Tries(place.patience.within(options.max_wait), safe))
+
+
+_BUILT = re.compile(r"data/([^/]+?)(?:-[0-9]{5}-of-[0-9]{5})?\.parquet")
+
+
+def stale_files(there: Iterable[str], card: bytes | None, wanted: Collection[str]) -> tuple[str, ...]:
+    """Data files of a former build among the paths `there`, which the new one doesn't have.
+
+    The card that is there has to be a build's. It names `data/SPLIT.parquet`, or takes in that split's numbered shards;
+    nothing else was made by a build for certain, and so it stays.
+    """
+    try:
+        data, body = split_card((card or b"").decode("utf-8-sig"))
+    except (CardError, UnicodeDecodeError):
+        return ()
+    if not is_rendered(body):
+        return ()
+    former = list(config_patterns(data))
+    splits = {split for _, split, pattern in former if matches(pattern, f"data/{split}.parquet")}
+    splits |= {split for _, split, pattern in former if matches(pattern, f"data/{split}-00000-of-00001.parquet")}
+    made = (path for path in there if (found := _BUILT.fullmatch(path)) and found[1] in splits)
+    return tuple(path for path in made if path not in wanted)
 
 
 def _wanted_files(source: Path, data: Mapping[str, Any]) -> list[str]:
@@ -218,12 +293,5 @@ def _read_rows(file: Path) -> Iterator[Mapping[str, Any]]:
 
 def _refuse_public_repo(place: Target) -> None:
     """A restricted dataset must not land in a repo that is public already."""
-    from huggingface_hub import HfApi
-    from huggingface_hub.errors import RepositoryNotFoundError
-
-    try:
-        info = HfApi().dataset_info(getattr(place, "repo_id", place.name), expand=["private"])
-    except RepositoryNotFoundError:
-        return
-    if not info.private:
+    if isinstance(place, HubTarget) and place.is_private() is False:
         raise refusal(f"{place.name} is public", "Give a repo that is private, or does not exist")

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import filecmp
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from os import PathLike
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 
+from ..core.disk import disk_errors
 from ..core.jsonl import iter_lines
+from ..core.patience import Tries, persistently
 from ..core.reports import Report
 from ..core.series import Series
 from ..errors import UsageError
 from ..hub import Growth, LocalTarget, Target, resolve_target
 from ..hub.card import data_stamp
-from ..hub.files import content_matches, file_chunks, file_matches
-from ..hub.remote import HubTarget
-from ..hub.target import CARD_PATH, FileInfo, Ours, Put, Snapshot
+from ..hub.files import file_chunks
+from ..hub.resolve import HubOptions
+from ..hub.target import CARD_PATH, Ours, Put
 from ..miti.contract import DATA_PATH, LICENSE, NOT_STATED
 from ..policy.licences import LicenceError, is_restricted, named, row_licences
 from .agreement import read_agreement
@@ -31,6 +32,7 @@ from .front_matter import CardError
 from .miti_card import DATA_FILES, LOCAL_NAME, growth_date, miti_configs, render_miti_card
 
 DATASET = "miti_st_dpo"
+_NOT_WRITTEN = "the card was not written, the dataset is as it was; TMPDIR names another folder for temporary files"
 # the card is what names the derived files, so they may be there before it (or after somebody deleted it)
 _OURS = Ours.growing(Series(DATA_PATH), DATA_PATH, also=(PAIRS_PATH, UNPAIRED_PATH))
 
@@ -56,6 +58,7 @@ def write_card(
     croissant: bool = False,
     agreement: str | PathLike[str] | None = None,
     today: str | None = None,
+    max_wait: float | None = None,
 ) -> CardReport:
     """Render the card of a MITI-ST repo from its rows, with figures and derived configs, in one commit.
 
@@ -63,20 +66,29 @@ def write_card(
     would be. With `croissant` a validated croissant.json goes along; `agreement` is a report of
     `hf-kokoro agree --json`, shown in this card and all later ones. Built KokoroChat and EmplifAI folders get
     their card from the build (`render_build_card`). Nothing but the target's own rows goes into these files, so the
-    gate that `append_rows` and `publish` pass is not asked again. Raises UsageError, CardError, LicenceError (rows
+    gate that `append_rows` and `publish` pass is not asked again. `max_wait` bounds the seconds that are waited for the
+    Hub. Raises UsageError, CardError, LicenceError (rows
     that aren't MIT), RowError, TargetError, MissingExtraError (figures need `plots`, croissant.json `croissant`).
     """
     if dataset != DATASET:
         raise UsageError(f"card: got dataset {dataset!r}; allowed: {DATASET} (other cards are written by their build)")
-    place, series = resolve_target(target), Series(DATA_PATH)
+    place, series = resolve_target(target, HubOptions(max_wait=max_wait)), Series(DATA_PATH)
     repo = getattr(place, "repo_id", LOCAL_NAME)
     compared = None if agreement is None else read_agreement(Path(agreement))
     options = CardOptions(repo, series.patterns, figures, today, croissant, compared)
-    # whatever fails in a folder that nothing of ours is in yet, fails before anything is made there
-    for look in (True, False) if isinstance(place, LocalTarget) and place.untouched and not check else (check,):
+    written: set[str] = set()
+
+    def once(tries: Tries, look: bool = check) -> CardReport:
         with place.exclusive(_OURS, readonly=look):
-            report = _write(place, series, options, check=look)
-    return report
+            return _write(place, series, options, written, tries, check=look)
+
+    if isinstance(place, LocalTarget) and place.untouched and not check:
+        # whatever fails in a folder that nothing of ours is in yet, fails before anything is made there
+        once(Tries(place.patience), look=True)
+    return persistently(once, Tries(place.patience.within(max_wait), _SAFE))
+
+
+_SAFE = "the dataset has its former card or the new one, as a whole; the next try looks first"
 
 
 def card_files(growth: Growth, *, repo: str = LOCAL_NAME, figures: bool = True) -> dict[str, bytes]:
@@ -148,22 +160,30 @@ def _check_licences(facts: MitiFacts) -> None:
         )
 
 
-def _write(place: Target, series: Series, options: CardOptions, *, check: bool) -> CardReport:
+def _write(
+    place: Target, series: Series, options: CardOptions, written: set[str], tries: Tries, *, check: bool
+) -> CardReport:
+    """`written` are the paths that an earlier try may have sent though no reply said so."""
     # a card is of rows that are there, so no repo and no branch is made for it
     base = place.snapshot(series, _OURS, readonly=check or place.remote)
+    tries.head = base.revision
     if not base.files:
         raise CardError(f"{place.name}: no {series.path} there; append rows first, or name a built folder's dataset")
     series.warn_of_strays(base.strays, place.name)
     parts = {path: [base.local[path]] for path in series.ordered(base.files)}
-    with TemporaryDirectory() as work:
+    with disk_errors(gettempdir(), _NOT_WRITTEN, CardError), TemporaryDirectory() as work:
         rows, files = render_files(parts, base.card, options, Path(work))
-        changed = _changed(place, base, files)
+        same = place.same(base, files)
+        changed = tuple(path for path in files if path not in same)
         revision = base.revision
         if changed and not check:
+            written.update(changed)
             puts = [Put(path, files[path]) for path in changed]
             revision = place.commit(base, puts, "Update the dataset card").revision
         sizes = {path: c.stat().st_size if isinstance(c, Path) else len(c) for path, c in files.items()}
-    return CardReport(place.name, rows, revision, sizes, changed, check)
+    return CardReport(
+        place.name, rows, revision, sizes, changed or tuple(path for path in files if path in written), check
+    )
 
 
 def _text(card: bytes | None) -> str | None:
@@ -173,28 +193,6 @@ def _text(card: bytes | None) -> str | None:
         return card.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise CardError(f"{CARD_PATH} byte {error.start}: not UTF-8; save it as UTF-8") from None
-
-
-def _changed(place: Target, base: Snapshot, files: Mapping[str, bytes | Path]) -> tuple[str, ...]:
-    """Paths whose content in the target is another one, or that are not there."""
-    if isinstance(place, LocalTarget):
-        return tuple(path for path, content in files.items() if not _same_file(content, place.folder / path))
-    known = place.infos(files, base.revision) if isinstance(place, HubTarget) else {}
-    return tuple(path for path, content in files.items() if not _same_content(content, known.get(path)))
-
-
-def _same_file(content: bytes | Path, file: Path) -> bool:
-    if not file.is_file():
-        return False
-    if isinstance(content, Path):
-        return filecmp.cmp(content, file, shallow=False)
-    return file.read_bytes() == content
-
-
-def _same_content(content: bytes | Path, info: FileInfo | None) -> bool:
-    if info is None:
-        return False
-    return file_matches(content, info) if isinstance(content, Path) else content_matches(content, info)
 
 
 def read_lines(parts: Parts) -> Iterator[tuple[str, bytes]]:

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from ..core.disk import reason
 from ..errors import KokoroError, UsageError
 from .console import print_error, show_logs
 
@@ -58,7 +59,7 @@ def _options(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Before any verb: what the workflow logs is to be seen."""
+    """Before any verb: what the workflow logs, and every wait, is to be seen."""
     show_logs()
 
 
@@ -89,4 +90,13 @@ def main() -> None:
         sys.exit(2)
     except KokoroError as error:
         print_error(str(error))
+        sys.exit(1)
+    except OSError as error:
+        if not error.errno:
+            raise
+        # what no verb has words of its own for
+        where = f"{error.filename}: " if error.filename else ""
+        print_error(
+            f"{where}can't be read or written ({reason(error)}); the same command again starts from what is there"
+        )
         sys.exit(1)

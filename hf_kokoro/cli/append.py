@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import UsageError
-from .console import print_error, print_findings, print_json
+from .console import INTERRUPTED, interruptible, print_error, print_findings, print_json
 from .gate_options import LICENSE_HELP, SOURCE_DATASET_HELP, Allow, Redact
+from .wait_options import MaxWait
 
 if TYPE_CHECKING:
     from ..hub import AppendReport
@@ -56,6 +57,7 @@ def append(
         Path | None,
         typer.Option(help="Folder to keep rows in that the Hub could not take now, for `spool send` (default: none)."),
     ] = None,
+    max_wait: MaxWait = None,
     card: Annotated[
         bool | None,
         typer.Option("--card/--no-card", help="Renew the card in the same commit (default: if `card` wrote it)."),
@@ -80,9 +82,9 @@ def append(
     Every row is checked first, and one faulty row refuses the batch. Rows that are there already are passed
     over, so running the same command again writes nothing.
 
-    On the Hub a branch that others write to as well is no problem. When an append fails it says which rows are not
-    there; the same command again sends them. Texts that may point to people stop it before anything is sent:
-    --allow KIND, or --redact. For a folder they are only noted.
+    On the Hub a branch that others write to as well is no problem, and every wait says what for. When an append fails,
+    or Ctrl-C ends it, it says which rows are not there; the same command again sends them. Texts that may point to
+    people stop it before anything is sent: --allow KIND, or --redact. For a folder they are only noted.
 
     A place that holds its rows as `push_to_hub` writes them is refused, or with --adopt taken over: in one commit
     all of its rows and the new ones are in data/pilot.jsonl, the card names it, and the former files are gone; that
@@ -102,6 +104,7 @@ def append(
         "branch": branch,
         "private": not public,
         "spool": spool,
+        "max_wait": max_wait,
         "allow": tuple(allow or ()),
         "redact": redact,
     }
@@ -110,21 +113,22 @@ def append(
             raise UsageError(
                 "--watch makes its own rows: leave out ROWS, --skip-invalid, --whole-floats, --adopt, --dry-run, --pr"
             )
-        grown = grow(
-            watch,
-            to,
-            path,
-            source=source,
-            once=once,
-            every=every,
-            poll_seconds=poll_seconds,
-            judge_model=judge_model,
-            min_answers=min_answers,
-            source_dataset=source_dataset,
-            license_name=license_,
-            appended=_pass_over if json_ else _print_now,
-            **options,
-        )
+        with interruptible("the verdicts are in the journal: the same command again appends what is missing"):
+            grown = grow(
+                watch,
+                to,
+                path,
+                source=source,
+                once=once,
+                every=every,
+                poll_seconds=poll_seconds,
+                judge_model=judge_model,
+                min_answers=min_answers,
+                source_dataset=source_dataset,
+                license_name=license_,
+                appended=_pass_over if json_ else _print_now,
+                **options,
+            )
         _end_watch(grown, json_)
         return
     if (
@@ -139,18 +143,20 @@ def append(
             "append: give a file of rows, or --watch JOURNAL (which --once, --source, --judge-model, "
             "--source-dataset and --license are for)"
         )
-    report = append_rows(
-        to,
-        [] if rows is None else rows,
-        path,
-        skip_invalid=skip_invalid,
-        whole_floats=whole_floats,
-        adopt=adopt,
-        rejects=rejects,
-        dry_run=dry_run,
-        pr=pr,
-        **options,
-    )
+    again = "the same command again sends what is missing and passes over what is there"
+    with interruptible("a dry run changes nothing" if dry_run else again):
+        report = append_rows(
+            to,
+            [] if rows is None else rows,
+            path,
+            skip_invalid=skip_invalid,
+            whole_floats=whole_floats,
+            adopt=adopt,
+            rejects=rejects,
+            dry_run=dry_run,
+            pr=pr,
+            **options,
+        )
     if json_:
         print_json(report.as_dict())
     else:
@@ -162,8 +168,12 @@ def _end_watch(grown: GrowReport, as_json: bool) -> None:
     """The last words of a watch; each append has had its own."""
     if as_json:
         print_json(grown.as_dict())
-    elif grown.target is None and grown.failure is None:
+    elif grown.target is None and grown.failure is None and not grown.interrupted:
         print(grown.summary)
+    if grown.interrupted:
+        go_on = "; the same command goes on from the journal" if grown.failure is None else ""
+        print_error(f"interrupted; {grown.summary}{go_on}")
+        raise typer.Exit(INTERRUPTED)
     if grown.failure is not None:
         print_error(grown.summary)
         raise typer.Exit(1)
@@ -197,6 +207,9 @@ def print_report(report: AppendReport) -> None:
             print(f"  {line}")
     elif not report.adopted:
         print(f"nothing {'to write' if report.dry_run else 'written'}: no new rows for {report.target}{already}")
+    if report.missing:
+        made = "would be made" if report.dry_run and report.added else "not there, and not made"
+        print(f"  {report.missing}: {made}")
     if report.redacted:
         print(f"  {report.redacted} findings replaced")
     if report.pr_url:

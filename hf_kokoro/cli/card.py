@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from .console import print_json
+from .console import interruptible, print_json
+from .wait_options import MaxWait
 
 
 def card(
@@ -24,6 +25,7 @@ def card(
     agreement: Annotated[
         Path | None, typer.Option(help="Report of `hf-kokoro agree --json` to show in the card.")
     ] = None,
+    max_wait: MaxWait = None,
     json_: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Render README.md, the derived configs and the figures of a dataset from its rows.
@@ -37,7 +39,8 @@ def card(
     from ..workflow import card as run
     from ..workflow.describing import BuiltCardReport
 
-    report = run(target, figures=figures, check=check, croissant=croissant, agreement=agreement)
+    with interruptible("the dataset has its former card or the new one, as a whole; the same command again renews it"):
+        report = run(target, figures=figures, check=check, croissant=croissant, agreement=agreement, max_wait=max_wait)
     if json_:
         print_json(report.as_dict())
     elif isinstance(report, BuiltCardReport):

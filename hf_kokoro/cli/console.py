@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import logging
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
+
+INTERRUPTED = 130
 
 
 def print_error(message: str) -> None:
@@ -33,11 +36,23 @@ class StderrHandler(logging.Handler):
 
 
 def show_logs() -> None:
-    """Print what `hf_kokoro.workflow` logs to stderr, from now on and once."""
-    logger = logging.getLogger("hf_kokoro.workflow")
-    if not any(isinstance(handler, StderrHandler) for handler in logger.handlers):
-        logger.addHandler(StderrHandler())
-        logger.setLevel(logging.INFO)
+    """Print what `hf_kokoro.workflow` logs to stderr, and every wait, from now on and once."""
+    for name in ("workflow", "core.patience", "core.told", "core.lock"):
+        logger = logging.getLogger(f"hf_kokoro.{name}")
+        if not any(isinstance(handler, StderrHandler) for handler in logger.handlers):
+            logger.addHandler(StderrHandler())
+            logger.setLevel(logging.INFO)
+
+
+@contextmanager
+def interruptible(kept: str) -> Iterator[None]:
+    """Ctrl-C within ends the program with 130 and says what was kept: what the work noted, else `kept`."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        for note in getattr(error, "__notes__", None) or [f"interrupted; {kept}"]:
+            print_error(note)
+        raise SystemExit(INTERRUPTED) from None
 
 
 def print_json(report: Any) -> None:

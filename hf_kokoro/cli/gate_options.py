@@ -6,9 +6,11 @@ from typing import Annotated
 
 import typer
 
+from ..policy.private_data import KINDS
+
 Allow = Annotated[
     list[str] | None,
-    typer.Option(help="Kind of private data that may stay: email, phone, url, digits, name; repeatable."),
+    typer.Option(help=f"Kind of private data that may stay: {', '.join(KINDS)}; repeatable."),
 ]
 Redact = Annotated[bool, typer.Option("--redact", help="Replace other findings by [kind] in what is sent.")]
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import KokoroError
-from .console import print_json, print_table
+from .console import interruptible, print_json, print_table
 from .gate_options import LICENSE_HELP, SOURCE_DATASET_HELP, Allow, Redact
+from .wait_options import MaxWait
 
 if TYPE_CHECKING:
     from ..workflow.judging import JudgeRun
@@ -50,6 +51,7 @@ def judge(
     redact: Redact = False,
     source_dataset: Annotated[str | None, typer.Option(help=f"--append-to: {SOURCE_DATASET_HELP}")] = None,
     license_: Annotated[str | None, typer.Option("--license", help=f"--append-to: {LICENSE_HELP}")] = None,
+    max_wait: MaxWait = None,
     json_: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Score every answer of every question with enough answers, each alone, and journal each verdict at once.
@@ -67,30 +69,32 @@ def judge(
     """
     from ..workflow import judge as run
 
-    report = run(
-        source,
-        judge,
-        journal,
-        limit=limit,
-        min_answers=min_answers,
-        retry=retry or (),
-        model=model,
-        concurrency=concurrency,
-        batch=batch,
-        poll_seconds=poll_seconds,
-        max_usd=max_usd,
-        prices=prices,
-        dry_run=dry_run,
-        repeat=repeat,
-        sample=sample,
-        seed=seed,
-        append_to=append_to,
-        every=every,
-        allow=allow or (),
-        redact=redact,
-        source_dataset=source_dataset,
-        license_name=license_,
-    )
+    with interruptible(f"what was scored is in {journal}; the same command again goes on there"):
+        report = run(
+            source,
+            judge,
+            journal,
+            limit=limit,
+            min_answers=min_answers,
+            retry=retry or (),
+            model=model,
+            concurrency=concurrency,
+            batch=batch,
+            poll_seconds=poll_seconds,
+            max_usd=max_usd,
+            prices=prices,
+            dry_run=dry_run,
+            repeat=repeat,
+            sample=sample,
+            seed=seed,
+            append_to=append_to,
+            every=every,
+            allow=allow or (),
+            redact=redact,
+            source_dataset=source_dataset,
+            license_name=license_,
+            max_wait=max_wait,
+        )
     if json_:
         print_json(report.as_dict())
     elif dry_run:

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from .console import print_json
+from .console import interruptible, print_json
 from .gate_options import Allow, Redact
+from .wait_options import MaxWait
 
 
 def publish(
@@ -27,6 +28,7 @@ def publish(
     redact: Redact = False,
     figures: Annotated[bool, typer.Option(help="Draw the figures too (needs the extra 'plots').")] = True,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything and send nothing.")] = False,
+    max_wait: MaxWait = None,
     json_: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Publish a dataset: licence, privacy and card are checked first, then data and card go in one commit.
@@ -37,21 +39,25 @@ def publish(
     """
     from ..workflow import publish as run
 
-    report = run(
-        folder,
-        to,
-        public=public,
-        private=private,
-        holds_licence=i_hold_the_licence,
-        allow=allow or (),
-        redact=redact,
-        figures=figures,
-        dry_run=dry_run,
-    )
+    with interruptible(
+        f"{folder} is as it was, the target has all of a commit or none; the same command again sends what is missing"
+    ):
+        report = run(
+            folder,
+            to,
+            public=public,
+            private=private,
+            holds_licence=i_hold_the_licence,
+            allow=allow or (),
+            redact=redact,
+            figures=figures,
+            dry_run=dry_run,
+            max_wait=max_wait,
+        )
     if json_:
         print_json(report.as_dict())
         return
-    if report.files:
+    if report.files or report.removed:
         print(f"{'would publish' if dry_run else 'published'} {folder} to {report.target} (licence {report.licence})")
     else:
         print(f"nothing to publish: {report.target} has all of {folder} already")
@@ -59,6 +65,10 @@ def publish(
         print(f"  rows: {report.added} new, {report.rows_total} in all")
     for path, size in report.files.items():
         print(f"  {path}  {'+' if path.startswith('data/pilot') else ''}{size} bytes")
+    for path in report.removed:
+        print(f"  {path}  {'would be removed' if dry_run else 'removed'}: the former build's, not in this one")
+    if report.missing:
+        print(f"  {report.missing}: {'would be made' if dry_run else 'not there, and not made'}")
     if report.redacted:
         print(f"  {report.redacted} findings replaced")
     for line in report.allowed_findings:

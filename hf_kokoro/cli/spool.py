@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .console import print_error, print_findings, print_json, print_table
+from .console import interruptible, print_error, print_findings, print_json, print_table
 from .gate_options import Allow, Redact
+from .wait_options import MaxWait
+
+if TYPE_CHECKING:
+    from ..hub import AppendReport
 
 app = typer.Typer(
     help="Rows that an append with --spool could not send: look at them, send them, or drop them. "
@@ -70,6 +73,7 @@ def send(
         bool | None,
         typer.Option("--card/--no-card", help="Renew the card in the same commit (default: if `card` wrote it)."),
     ] = None,
+    max_wait: MaxWait = None,
     json_: Annotated[bool, typer.Option("--json", help="Print the reports as JSON.")] = False,
 ) -> None:
     """Append what is waiting to where it was to go, and drop what arrived; texts are checked as by `append`.
@@ -78,11 +82,8 @@ def send(
 
     Example: hf-kokoro spool send ./waiting --dry-run
     """
-    from functools import partial
-
     from ..errors import UsageError
-    from ..hub import AppendReport, SendError, send_spooled
-    from ..workflow.appending import card_hook
+    from ..workflow import SendReport, send_spooled
     from .append import print_report
 
     if ids and len(folders) > 1:
@@ -93,29 +94,29 @@ def send(
             print_report(report)
         print_findings(report.findings, allow or ())
 
-    sent: list[AppendReport] = []
-    failed = False
-    for folder in folders:
-        try:
-            reports = send_spooled(
+    sent: list[SendReport] = []
+    where = ", ".join(map(str, folders))
+    with interruptible(f"what was not sent is kept in {where}; the same command again sends it"):
+        for folder in folders:
+            report = send_spooled(
                 folder,
                 ids=ids or (),
                 allow=tuple(allow or ()),
                 redact=redact,
                 dry_run=dry_run,
                 segment_bytes=segment_bytes,
-                extra_operations=partial(card_hook, wanted=card),
+                card=card,
+                max_wait=max_wait,
                 done=print_now,
             )
-        except SendError as error:
-            reports, failed = error.reports, True
-            print_error(f"{folder}: {error}")
-        sent += reports
-        if not reports and not failed and not json_:
-            print(f"nothing is waiting in {folder}")
+            sent.append(report)
+            if report.failure is not None:
+                print_error(f"{folder}: {report.failure}")
+            elif not report.sent and not json_:
+                print(f"nothing is waiting in {folder}")
     if json_:
-        print_json([asdict(report) for report in sent])
-    if failed:
+        print_json([one.as_dict() for report in sent for one in report.sent])
+    if any(report.failure is not None for report in sent):
         raise typer.Exit(1)
 
 

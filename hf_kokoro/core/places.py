@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from ..errors import UsageError
+from .secrets import looks_like_token, masked
 
 PREFIX = "hf://datasets/"
 ALLOWED = "./folder, user/repo, user/repo@branch, hf://datasets/user/repo[@branch] or the repo's web address"
@@ -25,8 +26,7 @@ _ID_PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*\Z")
 _NO_USERS = ("datasets", "models", "spaces")
 """First parts of web addresses, which can be nobody's name on the Hub."""
 _HUB_HOSTS = ("huggingface.co", "www.huggingface.co", "hf.co", "www.hf.co")
-_NOT_IN_BRANCHES = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|//|@\{|\A[/.-]|[/.]\Z|\.lock\Z")
-_SECRET = re.compile(r"hf_[A-Za-z0-9]{16,}")
+_NOT_IN_BRANCHES = re.compile(r"[\x00-\x20\x7f~^:?*\[\\@]|\.\.|//|\A[/.-]|[/.]\Z|\.lock\Z")
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,22 @@ def read_place(given: str | PathLike[str], what: str = "target") -> Path | HubRe
 def one_branch(first: str | None, second: str | None, word: str = "branch") -> str | None:
     """The branch that is given in a text, as an option, or equally in both. Raises UsageError if they differ."""
     if first and second is not None and first != second:
-        raise UsageError(f"two of {word}: {first!r} in the text and {second!r} beside it; give one")
-    return first or second
+        raise UsageError(f"two of {word}: {masked(first)!r} in the text and {masked(second)!r} beside it; give one")
+    chosen = first or second
+    if chosen and (fault := _branch_fault(chosen)):
+        raise UsageError(f"{word} {masked(chosen)!r}: {fault}")
+    return chosen
+
+
+def _branch_fault(branch: str) -> str:
+    """What is wrong with the name of a branch, tag or commit; "" if it may be one."""
+    if looks_like_token(branch):
+        return "it looks like a token, and no branch; log in with: hf auth login"
+    if not branch or _NOT_IN_BRANCHES.search(branch):
+        return "no branch name"
+    if branch.startswith("main/"):
+        return f"no branch name, for main is one; is {_clean(branch[5:])!r} meant inside it? give the repo alone"
+    return ""
 
 
 def shown(text: str) -> str:
@@ -78,7 +92,7 @@ def shown(text: str) -> str:
         rest = re.split(r"[?#]", rest, maxsplit=1)[0]
     # a password may hold any character, so everything before its @ goes
     rest = re.sub(r"\A(/*)(?:[^/@]*:.*@|[^/@]*@(?=[^/]*/))", r"\1", rest, flags=re.DOTALL)
-    return repr(head + _SECRET.sub("hf_...", rest))
+    return repr(masked(head + rest))
 
 
 def _path(text: str, what: str) -> Path | None:
@@ -120,7 +134,16 @@ def _hf_address(text: str, rest: str, what: str) -> HubRepo:
         near = f"; did you mean {PREFIX}{name.strip('/')}?" if _is_id(name.strip("/")) else ""
         more = "a file or folder inside a repo" if parts[0] == "datasets" and len(parts) > 3 else "no dataset repo"
         raise _refused(text, what, f"which is {more}{near or _nearest(name)}")
-    return _repo(text, what, "/".join(parts[1:]), unquote(branch).rstrip("/") if at else None)
+    repo_id = "/".join(parts[1:])
+    if not at:
+        return _repo(text, what, repo_id, None)
+    # as in a web address: a slash within a branch is %2F, and what follows a plain one is inside the repo
+    written = branch.rstrip("/").split("/")
+    size = 3 if written[0] == "refs" and len(written) > 2 else 1
+    if inside := "/".join(written[size:]):
+        place = _clean(str(HubRepo(repo_id, "/".join(written[:size]))))
+        raise _refused(text, what, f"which is {_clean(inside)!r} inside a repo; give the repo: {place}")
+    return _repo(text, what, repo_id, unquote("/".join(written)))
 
 
 def _web_address(text: str, what: str) -> HubRepo:
@@ -171,8 +194,8 @@ def _repo(text: str, what: str, repo_id: str, branch: str | None, folder: str = 
             f"{what} {shown(text)}: no repo id of the Hub; allowed: user/repo, each of letters, digits, - _ . (none of "
             f"them twice in a row but _, none of - . at an end, no .git){near}"
         )
-    if branch is not None and (not branch or _NOT_IN_BRANCHES.search(branch)):
-        raise UsageError(f"{what} {shown(text)}: no branch name after @; write {repo_id} or {repo_id}@branch")
+    if branch is not None and (fault := _branch_fault(branch)):
+        raise UsageError(f"{what} {shown(text)}: after @: {fault}; write {repo_id} or {repo_id}@branch")
     return HubRepo(repo_id, branch)
 
 
@@ -203,7 +226,7 @@ def _nearest(rest: str) -> str:
     if "datasets" in parts:
         parts = parts[parts.index("datasets") + 1 :][:2]
     repo_id = "/".join(parts)
-    return f"; did you mean {PREFIX}{repo_id}?" if _is_id(repo_id) and not _SECRET.search(repo_id) else ""
+    return f"; did you mean {PREFIX}{repo_id}?" if _is_id(repo_id) and not looks_like_token(repo_id) else ""
 
 
 def _clean(text: str) -> str:

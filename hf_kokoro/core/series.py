@@ -18,6 +18,7 @@ logger = logging.getLogger(__name__)
 
 _NUMBERS = ("[0-9]" * 5, "[1-9]" + "[0-9]" * 5)
 """What follows `pilot-` in a segment's name: five digits, from 100000 on six. A regular expression and a glob both."""
+LAST_NUMBER = 999_999
 _SEGMENT = re.compile(rf"(.+?)(?:-({'|'.join(_NUMBERS)}))?\.jsonl")
 
 
@@ -41,7 +42,12 @@ class Series:
         return self.path[: -len(".jsonl")]
 
     def name(self, number: int) -> str:
-        """Path of the segment with that number; 0 is the first file."""
+        """Path of the segment with that number; 0 is the first file. Raises UsageError past the last one."""
+        if number > LAST_NUMBER:
+            raise UsageError(
+                f"{self.path}: has all {LAST_NUMBER} segments that there can be, and a further one would be seen by no "
+                "loader; nothing was written; begin another file (--path), or allow larger segments (--segment-bytes)"
+            )
         return self.path if number == 0 else f"{self.stem}-{number:05d}.jsonl"
 
     def number(self, path: str) -> int | None:

@@ -16,8 +16,9 @@ from datasets.builder import Key
 from datasets.exceptions import DatasetGenerationError
 
 from ..core.archives import open_source
+from ..core.disk import disk_errors
 from ..core.suggest import allowed
-from ..errors import KokoroError, UsageError
+from ..errors import KokoroError, SourceError, UsageError
 from .fetch import local_source, origin
 from .fingerprint import source_digest
 from .published import Edition
@@ -37,6 +38,27 @@ class BuildFailed(KokoroError, DatasetGenerationError):  # an outcome; `.error` 
 
     def __reduce__(self) -> tuple[type[BuildFailed], tuple[KokoroError]]:
         return type(self), (self.error,)
+
+
+CACHE = (
+    "the source is as it was, and no rows were made; HF_DATASETS_CACHE (cache_dir) names another place for the cache"
+)
+
+
+def prepare(builder: SourceBuilder, num_proc: int | None) -> None:
+    """Build the rows into the cache. Raises the KokoroError that stopped it, SourceError for a cache that can't be
+    written."""
+    with disk_errors(builder.cache_dir, CACHE, SourceError):
+        try:
+            builder.download_and_prepare(num_proc=num_proc)
+        except BuildFailed as failed:
+            # the reason, without the frames of the library in between
+            raise failed.error from None
+        except DatasetGenerationError as error:
+            # `datasets` wraps a full disk as it does a bad row
+            if isinstance(error.__cause__, OSError):
+                raise error.__cause__ from None
+            raise
 
 
 @dataclass
@@ -139,7 +161,8 @@ class SourceBuilder(datasets.ArrowBasedBuilder):
         counting = self._members(self.files.names(), options) if self.files.seekable else ()
         digest = source_digest(self.files, counting, memory)
         self._options = options
-        super().__init__(cache_dir=cache_dir, config_name=config_name, source=str(path), digest=digest, **options)
+        with disk_errors(memory.parent, CACHE, SourceError):
+            super().__init__(cache_dir=cache_dir, config_name=config_name, source=str(path), digest=digest, **options)
 
     @classmethod
     def view_of(cls, config: str) -> Any:

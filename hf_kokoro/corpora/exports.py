@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,9 +12,10 @@ from typing import Any
 
 import yaml
 
+from ..core.disk import disk_errors
 from ..core.reports import Report
 from ..core.suggest import allowed
-from ..errors import UsageError
+from ..errors import SourceError, UsageError
 from .conversations import Alternation, Conversation, Message, conversations, kind_of
 
 Record = dict[str, Any]
@@ -47,13 +49,26 @@ def export(
     """
     if to not in FORMATS:
         raise UsageError(f"--to: got {to!r}; {allowed(to, FORMATS)}")
-    kind, form = kind_of(columns), FORMATS[to]
-    if kind == "labelled" and not form.labelled:
+    kind = kind_of(columns)
+    if kind == "labelled" and not FORMATS[to].labelled:
         able = ", ".join(other for other, f in FORMATS.items() if f.labelled)
         raise UsageError(f"--to {to}: it has no format for single labelled answers; allowed: {able}, or pairs instead")
     folder = Path(out)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"--out {folder}: there is something already; give a new or empty folder")
+    with disk_errors(folder, "nothing was left there; the source is as it was; the same command again", SourceError):
+        try:
+            return _written(splits, to, kind, folder, name)
+        except OSError:
+            # the folder was new or empty
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+
+
+def _written(
+    splits: Mapping[str, Iterable[Mapping[str, Any]]], to: str, kind: str, folder: Path, name: str
+) -> ExportReport:
+    form = FORMATS[to]
     folder.mkdir(parents=True, exist_ok=True)
     counts = {split: Alternation() for split in splits}
     for split, rows in splits.items():
@@ -64,7 +79,7 @@ def export(
     report = {"to": to, "kind": kind, "splits": taken}
     (folder / REPORT_FILE).write_text(json.dumps(report, ensure_ascii=False, indent=2) + "\n", "utf-8")
     files = {file.name: file.stat().st_size for file in sorted(folder.iterdir())}
-    return ExportReport(to, kind, str(out), files, taken)
+    return ExportReport(to, kind, str(folder), files, taken)
 
 
 def _write_lines(file: Path, records: Iterator[Record]) -> None:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..core.disk import disk_errors
 from ..core.places import HubRepo, UnknownPlace, one_branch, read_place
 from ..errors import SourceError
 
@@ -48,40 +49,26 @@ def origin(path: Path) -> str:
 
 
 def _snapshot(repo_id: str, patterns: Sequence[str], revision: str | None, token: str | bool | None) -> Path:
-    import huggingface_hub
-    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled
+    from ..core.hub_errors import GaveUp, TargetError
+    from ..core.hub_snapshot import Snapshot
 
+    cache = "nothing but the cache was touched; HF_HOME names another place for it"
     try:
-        # resolve to a commit first: a download at a branch may silently fall back to old cached files
-        info = huggingface_hub.HfApi(token=token).dataset_info(repo_id, revision=revision, timeout=30)
-        commit = info.sha
-        folder = huggingface_hub.snapshot_download(
-            repo_id, repo_type="dataset", revision=commit, allow_patterns=list(patterns), token=token
-        )
-    except OfflineModeIsEnabled as error:
-        raise SourceError(
-            f"{repo_id}: not found here, and the Hub client is offline; give a local folder or archive"
-        ) from error
-    except HfHubHTTPError as error:
-        status = error.response.status_code if error.response is not None else "no status"
-        raise SourceError(
-            f"{repo_id}: the Hub answered {status}; check the id, the revision and that your token may read it, "
-            "or give a local folder or archive"
-        ) from error
-    except (LocalEntryNotFoundError, OSError) as error:
-        raise SourceError(
-            f"{repo_id}: not found here, and the Hub can't be reached; give a local folder or archive"
-        ) from error
-    except Exception as error:
-        # connection errors of the HTTP library share no base with the client's own
-        if type(error).__module__.partition(".")[0].startswith("http"):
-            raise SourceError(f"{repo_id}: the Hub can't be reached; give a local folder or archive") from error
-        raise
-    if not any(file.is_file() for file in Path(folder).rglob("*")):
-        held = [file.rfilename for file in info.siblings or ()]
+        with disk_errors("the Hub's cache", cache, SourceError):
+            # a commit first: a download at a branch may silently fall back to old cached files
+            snapshot = Snapshot.of(repo_id, revision, token)
+            folder = snapshot.download(patterns)
+    except TargetError as error:
+        if isinstance(error, GaveUp):
+            said = f"{repo_id}: the Hub can't be reached: {error}; give"
+        else:
+            said = f"{error}; check the id, the revision and that your token may read it, or give"
+        raise SourceError(f"{said} a local folder or archive") from error
+    if folder is None:
+        held = snapshot.files
         shown = ", ".join(held[:5]) + (f" and {len(held) - 5} more" if len(held) > 5 else "")
         raise SourceError(
             f"{repo_id}: not one row; looked for files named {', '.join(patterns)}; found {shown or 'no file'}; "
             "check the id and the revision"
         )
-    return Path(folder)
+    return folder

@@ -11,6 +11,7 @@ import hashlib
 import os
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 import xxhash
@@ -64,5 +65,6 @@ def _digest(paths: list[tuple[str, str]]) -> str:
 
 
 def _remember(path: Path, digest: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, digest.encode())
+    with suppress(OSError):  # without it the next run only reads the files once more
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, digest.encode())

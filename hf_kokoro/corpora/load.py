@@ -7,7 +7,7 @@ from typing import Any
 
 from ..core.suggest import allowed
 from ..errors import UsageError
-from .base import BuildFailed, SourceBuilder
+from .base import BuildFailed, SourceBuilder, prepare
 from .emplifai.emplifai import EmplifAI
 from .kokorochat.kokorochat import KokoroChat
 from .miti_st.miti_st_dpo import MitiStDpo
@@ -49,14 +49,13 @@ def load_dataset(
     Raises UsageError, SourceError or InputError, all KokoroError.
     """
     builder = get_builder(name, config, source=source, cache_dir=cache_dir, revision=revision, token=token, **options)
-    try:
-        if streaming:
+    if streaming:
+        try:
             return builder.as_streaming_dataset(split=split)
-        builder.download_and_prepare(num_proc=num_proc)
-        return builder.as_dataset(split=split)
-    except BuildFailed as failed:
-        # the reason, without the frames of the library in between
-        raise failed.error from None
+        except BuildFailed as failed:
+            raise failed.error from None
+    prepare(builder, num_proc)
+    return builder.as_dataset(split=split)
 
 
 def get_builder(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from ..core.patience import Patience
 from .append import AppendReport, append_rows
 from .audit import AuditReport, audit
 from .local import LocalTarget
-from .patience import Patience
 from .remote import HubTarget
 from .resolve import resolve_target
 from .sending import SendError, send_spooled

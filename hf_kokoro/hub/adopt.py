@@ -26,7 +26,7 @@ from .lines import read_lines
 from .loading import NotLoaded, load_plainly
 from .plan import Plan
 from .rows import NewRow
-from .target import CARD_PATH, Change, Delete, ExtraFiles, Grow, Growth, Put, Snapshot, Target
+from .target import CARD_PATH, Change, ExtraFiles, Grow, Growth, Put, Remove, Snapshot, Target
 
 
 def plan_adoption(
@@ -56,7 +56,7 @@ def plan_adoption(
         changes += _deletions(base, series, former, growth)
         after = _loaded_after(growth, files, Path(work, "after"))
         _refuse_loss(target.name, former, new, after)
-        deleted = [change.path for change in changes if isinstance(change, Delete)]
+        deleted = [change.path for change in changes if isinstance(change, Remove)]
         adoption = _adoption(series, former, len(new), after.total(), deleted)
         return Plan(
             changes,
@@ -129,14 +129,14 @@ def _ends(file: Path) -> bytes:
         return stream.read(1)
 
 
-def _deletions(base: Snapshot, series: Series, former: Former, growth: Growth) -> Iterator[Delete]:
+def _deletions(base: Snapshot, series: Series, former: Former, growth: Growth) -> Iterator[Remove]:
     """The files that were read, and segments that the growing file no longer has."""
     for path, info in former.copied.items():
         if path not in series:
-            yield Delete(path, info)
+            yield Remove(path, info)
     for path in series.ordered(base.files):
         if path not in growth.sizes:
-            yield Delete(path, former.copied.get(path) or base.files[path])
+            yield Remove(path, former.copied.get(path) or base.files[path])
 
 
 def _loaded_after(growth: Growth, files: Mapping[str, bytes], root: Path) -> Counter[bytes]:

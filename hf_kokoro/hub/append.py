@@ -15,6 +15,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from ..core.patience import Patience, Tries, patiently, persistently
 from ..core.reports import Report
 from ..core.series import Series
 from ..miti.contract import DATA_PATH
@@ -24,16 +25,17 @@ from .adoption import Adoption
 from .errors import (
     AppendFailed,
     ForeignData,
+    LockedError,
     OutcomeUnknown,
     RateLimited,
     SpellingError,
     TargetError,
     UnreadableCard,
+    UnwritableError,
     VerifyError,
 )
 from .incoming import Rows
 from .local import LocalTarget
-from .patience import Patience, Tries
 from .plan import Plan, describe_changes, plan_append
 from .resolve import HubOptions, resolve_target
 from .rows import NewRow, read_batch, refuse_if_faulty, write_rejects
@@ -49,8 +51,9 @@ class AppendReport(Report):
     were there already or came twice. `bytes_sent` and `bytes_received` are body bytes of the Hub's client (for
     a folder: the bytes of the new lines, and 0). `files` maps data files to the bytes they grew by.
     `findings` says, a line a kind, what in the texts may point to people and stays in them (on the Hub: because
-    it was allowed); `redacted` counts what was replaced. `preview` is what a dry run would change. `adopted` is the
-    proof of an adoption (`hub.adoption.Adoption` as plain data), None where nothing was taken over.
+    it was allowed); `redacted` counts what was replaced. `preview` is what a dry run would change; `missing` is what
+    isn't there (a repo, a branch, a folder) and wasn't made, because there was nothing to add or in a dry run.
+    `adopted` is the proof of an adoption (`hub.adoption.Adoption` as plain data), None where nothing was taken over.
     """
 
     added: int
@@ -69,6 +72,7 @@ class AppendReport(Report):
     findings: Sequence[str] = ()
     redacted: int = 0
     preview: Sequence[str] = ()
+    missing: str = ""
     adopted: Mapping[str, Any] | None = None
 
     @property
@@ -99,6 +103,7 @@ def append_rows(
     token: str | None = None,
     spool: str | PathLike[str] | None = None,
     patience: Patience | None = None,
+    max_wait: float | None = None,
 ) -> AppendReport:
     """Add rows to a growing data file: old bytes + new lines, each row once, or no change at all.
 
@@ -118,8 +123,9 @@ def append_rows(
     name) that may stay, `redact` replaces the others by `[kind]`. In a folder findings are only reported, unless
     `strict`.
 
-    On the Hub: `branch`, `pr`, `private` (for a repo that doesn't exist yet) and `token`. A failed append says how
-    many rows are not there, or that it isn't known; the same call again sends what is missing. With a folder
+    On the Hub: `branch`, `pr`, `private` (for a repo that doesn't exist yet) and `token`. Every wait is logged;
+    `max_wait` bounds the seconds of all of them (`patience` has all the limits). A failed or interrupted append says
+    how many rows are not there, or that it isn't known; the same call again sends what is missing. With a folder
     `spool` the rows are kept there as well once it was given up for a reason that may pass; `send_spooled` (or
     `hf-kokoro spool send`) sends them, no other append does.
 
@@ -128,7 +134,7 @@ def append_rows(
     HistoryError, AccessError, AppendFailed or another TargetError; then nothing in the target was changed, unless it is
     a VerifyError.
     """
-    place = resolve_target(target, HubOptions(branch, token, pr, private))
+    place = resolve_target(target, HubOptions(branch, token, pr, private, max_wait))
     series = Series(path)
     gate = Gate(allow, redact=redact, stops=place.remote or strict)
     batch = read_batch(rows, gate, whole_floats=whole_floats)
@@ -138,7 +144,7 @@ def append_rows(
     rejects_file = write_rejects(batch, Path(rejects)) if batch.rejects and not dry_run else None
     sent, received = place.traffic.sent, place.traffic.received
     options = _Options(segment_bytes, message, extra_operations, adopt, whole_floats)
-    run = _Run(place, series, options, patience or place.patience)
+    run = _Run(place, series, options, (patience or place.patience).within(max_wait))
     # a folder is written by this process: there is nothing that may pass
     kept_in = Spool(Path(spool)) if spool is not None and place.remote else None
     outcome = run.preview(batch.rows) if dry_run else run.append(batch.rows, kept_in)
@@ -160,6 +166,7 @@ def append_rows(
         redacted=gate.redacted,
         preview=outcome.preview,
         adopted=asdict(outcome.adoption) if outcome.adoption else None,
+        missing=outcome.missing,
     )
 
 
@@ -173,6 +180,11 @@ class _Outcome:
     files: Mapping[str, int]
     adoption: Adoption | None = None
     preview: Sequence[str] = ()
+    missing: str = ""
+
+
+_IN_DOUBT = (OutcomeUnknown, RateLimited, VerifyError, KeyboardInterrupt)
+_SAFE = "the rows are safe: the next try looks first which have arrived, and sends the others"
 
 
 @dataclass
@@ -184,8 +196,8 @@ class _Way:
     in_doubt: frozenset[bytes] = frozenset()
     adoption: Adoption | None = None
 
-    def unsent(self, rows: int) -> str:
-        """Which of the rows are not there, and what sends them."""
+    def unsent(self, rows: int, *, again: bool) -> str:
+        """Which of the rows are not there, and, if the same helps `again`, what sends them."""
         if not rows:
             return ""
         if self.in_doubt:
@@ -194,7 +206,7 @@ class _Way:
             what = f"{_rows(self.plan.added)} {'is' if self.plan.added == 1 else 'are'} not there"
         else:
             what = f"nothing of {_rows(rows)} was sent"
-        return f"{what}: the same command again sends what is missing and passes over what is there"
+        return f"{what}: the same command again sends what is missing and passes over what is there" if again else what
 
 
 @dataclass(frozen=True)
@@ -223,12 +235,16 @@ class _Run:
 
     def preview(self, rows: Sequence[NewRow]) -> _Outcome:
         """What `append` would do now, without doing it."""
+        return patiently(lambda: self._preview(rows), self.patience)
+
+    def _preview(self, rows: Sequence[NewRow]) -> _Outcome:
         with self._exclusive(readonly=True):
             base, plan = self._planned(rows, readonly=True)
             self.series.warn_of_strays(base.strays, self.target.name)
             proof = plan.adoption.lines() if plan.adoption else []
             preview = [*proof, *describe_changes(base, plan.changes, plan.rows)]
-            return replace(_outcome(plan, Commit(base.revision), _Way(), 0), preview=preview)
+            made = _outcome(plan, Commit(base.revision), _Way(), 0)
+            return replace(made, preview=preview, missing=base.missing)
 
     def append(self, rows: Sequence[NewRow], spool: Spool | None) -> _Outcome:
         """Until the rows are there; or the error says which are not, and an AppendFailed leaves them in the spool."""
@@ -240,8 +256,12 @@ class _Run:
                 if looked.adoption is None:
                     return replace(looked, preview=())
             outcome = self._until_done(rows, way)
+        except KeyboardInterrupt as error:
+            error.add_note(f"interrupted; {way.unsent(len(rows), again=True) or 'there was no row to send'}")
+            raise
         except TargetError as error:
-            error.unsent = way.unsent(len(rows))
+            passes = isinstance(error, AppendFailed | VerifyError | LockedError | UnwritableError)
+            error.unsent = way.unsent(len(rows), again=passes)
             if spool is not None and rows and isinstance(error, AppendFailed):
                 error.unsent += f"; {self._keep(rows, spool)}"
             raise
@@ -262,30 +282,30 @@ class _Run:
             # whatever fails in a folder that nothing of ours is in yet, fails before anything is made there
             with self._exclusive(readonly=True):
                 self._planned(rows, readonly=True)
-        tries = Tries(self.patience)
-        while True:
-            tries.begin()
-            plan, head = None, None
+
+        def once(tries: Tries) -> _Outcome:
+            plan = None
             # without rows there is nothing for which a place would have to be made
             readonly = not rows and not self.options.adopt
             try:
                 with self._exclusive(readonly=readonly):
                     base, plan = self._planned(rows, readonly=readonly)
-                    head, way.plan = base.revision, plan
+                    tries.head, way.plan = base.revision, plan
                     commit = Commit(base.revision)
                     if plan.changes:
                         adopted = plan.adoption.before if plan.adoption else None
                         commit = self.target.commit(base, plan.changes, self._message(plan), adopted=adopted)
-                self.series.warn_of_strays(base.strays, self.target.name)
-                return _outcome(plan, commit, way, tries.attempts)
-            except TargetError as error:
+            except (TargetError, KeyboardInterrupt) as error:
                 # these may have arrived though no reply said so; if they are there next time, they are ours
-                if plan is not None and isinstance(error, OutcomeUnknown | RateLimited | VerifyError):
+                if plan is not None and isinstance(error, _IN_DOUBT):
                     way.in_doubt |= plan.new
                     way.adoption = plan.adoption or way.adoption
-                if not error.retryable:
-                    raise
-                tries.after(error, head)
+                raise
+            self.series.warn_of_strays(base.strays, self.target.name)
+            done = _outcome(plan, commit, way, tries.attempts)
+            return done if plan.changes else replace(done, missing=base.missing)
+
+        return persistently(once, Tries(self.patience, _SAFE))
 
     def _exclusive(self, *, readonly: bool) -> AbstractContextManager[None]:
         return self.target.exclusive(None if self.options.adopt else self.ours, readonly=readonly)
@@ -299,7 +319,7 @@ class _Run:
             if not self.options.adopt or isinstance(refusal, UnreadableCard):
                 raise
             base = self.target.snapshot(self.series, readonly=readonly)
-            if not self.target.everything(base.revision):
+            if not self.target.listing(base):
                 raise  # a branch that is yet to be made
             segments, extra = self.options.segment_bytes, self.options.extra
             whole = self.options.whole_floats

@@ -1,21 +1,33 @@
-"""What can go wrong between rows and a target. Whether to try again is decided by the class."""
+"""What can go wrong between rows and a target, beside what can go wrong with the Hub (`core.hub_errors`)."""
 
 from __future__ import annotations
 
-from ..errors import KokoroError
+from ..core.hub_errors import AccessError, CommitRace, GaveUp, OutcomeUnknown, RateLimited, TargetError
 
-
-class TargetError(KokoroError):
-    """The target can't be used as asked; nothing was changed. `unsent` says which rows of an append are not there."""
-
-    unsent = ""
-
-    def __str__(self) -> str:
-        return super().__str__() + (f"; {self.unsent}" if self.unsent else "")
+__all__ = [
+    "AccessError",
+    "AppendFailed",
+    "BaseFormatError",
+    "CommitRace",
+    "ForeignData",
+    "GaveUp",
+    "HistoryError",
+    "LockedError",
+    "NotKept",
+    "OutcomeUnknown",
+    "RateLimited",
+    "TargetError",
+    "UnwritableError",
+    "VerifyError",
+]
 
 
 class LockedError(TargetError):
     """Another process kept the target's lock for longer than we wait."""
+
+
+class UnwritableError(TargetError):
+    """A folder or file here can't be written: full, read-only, no right to."""
 
 
 class BaseFormatError(TargetError):
@@ -58,31 +70,5 @@ class NotKept(TargetError):
     """A former revision's bytes can't be had any more: a folder has only its newest ones."""
 
 
-class CommitRace(TargetError):
-    """Somebody else committed first (409, 412): prove the new head and merge again."""
-
-    retryable = True
-
-
-class RateLimited(TargetError):
-    """429: try again after `wait` seconds (None: the server didn't say)."""
-
-    retryable = True
-
-    def __init__(self, message: str, wait: float | None) -> None:
-        self.wait = wait
-        super().__init__(message)
-
-
-class OutcomeUnknown(TargetError):
-    """5xx, a dropped connection, a time-out: the commit may be there or not, so look before sending again."""
-
-    retryable = True
-
-
-class AccessError(TargetError):
-    """401, 403 or 404: no right to read or write there, or nothing there by that name."""
-
-
-class AppendFailed(TargetError):
-    """The tries or the time are used up, always by errors that may pass: the same rows may be sent again."""
+AppendFailed = GaveUp
+"""The tries or the time of an append are used up: the same rows may be sent again."""

@@ -22,11 +22,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import overload
 
-from filelock import FileLock, Timeout
-
 from ..core.atomic import make_folders, write_atomically
+from ..core.disk import reason
 from ..core.jsonl import CHUNK
-from .errors import LockedError, TargetError
+from ..core.lock import ProcessLock
+from .errors import LockedError, UnwritableError
 from .lines import read_lines
 from .target import FileInfo
 
@@ -179,19 +179,20 @@ class Notes:
 def locked(folder: Path, seconds: float, name: str, way_out: str) -> Iterator[None]:
     """Hold the lock of a folder, which is made; it dies with the process.
 
-    Raises LockedError, which says whose it is by `name`, after `seconds`; TargetError with the `way_out` if the
+    Raises LockedError, which says whose it is by `name`, after `seconds`; UnwritableError with the `way_out` if the
     folder can't be written.
     """
+    lock = ProcessLock(folder / "lock")
     try:
         make_folders(folder)
-        lock = FileLock(folder / "lock", timeout=seconds)
-        lock.acquire()
-    except Timeout:
-        raise LockedError(
-            f"{name}: another process on this machine has been writing for {seconds:g} s; wait or stop it"
-        ) from None
+        taken = lock.acquire(seconds, f"{name}: another process is writing there")
     except OSError as error:
-        raise TargetError(f"{folder}: can't be written ({error.strerror}); {way_out}") from None
+        raise UnwritableError(f"{folder}: can't be written ({reason(error)}); nothing was sent; {way_out}") from None
+    if not taken:
+        raise LockedError(
+            f"{name}: another process has been writing for {seconds:g} s; "
+            f"{lock.holder() or 'it is on this machine: wait or stop it'}"
+        )
     try:
         yield
     finally:

@@ -24,6 +24,10 @@ Incoming = tuple[str, bytes | None, Any]
 
 _JSON_LINES = (".jsonl", ".ndjson")
 _KINDS = f"a file of rows: {', '.join(tables.SUFFIXES)}"
+ROWS_ALLOWED = (
+    "a list or another iterable of rows (mappings of the MITI-ST schema), a DataFrame, an Arrow table, one split of a "
+    "dataset, or the path of a file of rows"
+)
 _NESTED = "all_answers"
 _NUMBERS = ("chosen_score", "rejected_score")
 _WHOLE = re.compile(r"[+-]?[0-9]+")
@@ -38,17 +42,20 @@ def incoming(rows: Rows) -> Iterator[Incoming]:
     if isinstance(rows, str | PathLike):
         yield from _from_file(Path(rows).expanduser())
         return
-    if isinstance(rows, Mapping):
-        names = ", ".join(f"{str(key)[:20]!r}" for key in list(rows)[:3])
-        what = f"several splits ({names}): give one of them" if _of(rows, "datasets") else "one mapping"
-        raise UsageError(
-            f"rows is {what}; allowed: a list or another iterable of rows, a DataFrame, a Dataset, an Arrow table, or "
-            "the path of a file"
-        )
     arrow = hasattr(rows, "__arrow_c_stream__") or hasattr(rows, "__arrow_c_array__")
-    if isinstance(rows, bytes | bytearray) or not (arrow or hasattr(rows, "__iter__")):
-        raise UsageError(f"rows is {describe(rows)}; allowed: rows, or the path of a file with rows")
+    if isinstance(rows, Mapping | bytes | bytearray) or not (arrow or hasattr(rows, "__iter__")):
+        raise UsageError(f"rows: got {_given(rows)}; allowed: {ROWS_ALLOWED}")
     yield from _numbered(_records(rows))
+
+
+def _given(rows: Any) -> str:
+    """What was given instead of rows; for a DatasetDict with its splits, one of which is meant."""
+    splits = (
+        [str(name) for name, value in rows.items() if hasattr(value, "column_names")] if hasattr(rows, "items") else []
+    )
+    if splits:
+        return f"a {type(rows).__name__} of the splits {', '.join(splits)} (give one of them: rows[{splits[0]!r}])"
+    return "one mapping" if isinstance(rows, Mapping) else describe(rows)
 
 
 def _numbered(rows: Iterable[Any]) -> Iterator[Incoming]:

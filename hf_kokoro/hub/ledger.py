@@ -129,8 +129,8 @@ class Ledger:
 
 @dataclass(frozen=True)
 class Declared:
-    """A commit that counts. `files`: path in the dataset to the name of its staged version. `entries`: the history
-    lines that follow. `deleted`: path to the sha256 of a file that goes, in an adoption.
+    """A commit that counts. `files`: path in the dataset to the name of its staged version ("": it is removed).
+    `entries`: the history lines that follow. `deleted`: path to the sha256 of a file that goes in an adoption.
 
     `ledger_size` is the byte at which those lines begin in the history file.
     """

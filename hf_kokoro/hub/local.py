@@ -10,6 +10,7 @@ A process that dies before 2 leaves staged files, which the next one deletes; on
 
 from __future__ import annotations
 
+import filecmp
 import os
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,13 +20,15 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ..core.atomic import delete_temporaries, make_folders, sync_folder, write_atomically, write_synced
+from ..core.disk import disk_errors, reason
+from ..core.hubclient import Traffic
+from ..core.patience import Patience
 from ..core.series import Series
-from .errors import CommitRace, HistoryError, NotKept, TargetError, VerifyError
+from .errors import CommitRace, HistoryError, NotKept, TargetError, UnwritableError, VerifyError
 from .files import Notes, file_chunks, file_matches, locked, prefix_digests, write_grown
 from .ledger import Declared, Entry, Ledger, new_entry, read_declared, read_entry
 from .ours import first_line_of, refuse_foreign
-from .patience import Patience
-from .target import CARD_PATH, Change, Commit, Delete, FileInfo, Grow, Ours, Revision, Snapshot, Traffic
+from .target import CARD_PATH, Change, Commit, FileInfo, Grow, Ours, Remove, Revision, Snapshot
 
 FOLDER = ".hf_kokoro"
 LOCK_SECONDS = 600.0
@@ -72,6 +75,10 @@ class LocalTarget:
             yield
 
     def snapshot(self, series: Series, ours: Ours | None = None, *, readonly: bool = False) -> Snapshot:
+        with disk_errors(self.name, "nothing was written", UnwritableError):
+            return self._snapshot(series, ours, readonly=readonly)
+
+    def _snapshot(self, series: Series, ours: Ours | None, *, readonly: bool) -> Snapshot:
         self._refuse_foreign(ours)
         last = self.ledger.last()
         files, local = {}, {}
@@ -89,7 +96,16 @@ class LocalTarget:
                     "back, or see what the audit says",
                     0,
                 )
-        return Snapshot(last.id if last else "", files, local, self._card(), series.strays(listed))
+        missing = "" if self.folder.exists() else f"the folder {self.name}"
+        return Snapshot(last.id if last else "", files, local, self._card(), series.strays(listed), missing)
+
+    def listing(self, base: Snapshot) -> Sequence[str]:
+        files = (file for file in self.folder.rglob("*") if file.is_file())
+        found = sorted(file.relative_to(self.folder).as_posix() for file in files)
+        return [path for path in found if not path.startswith(f"{FOLDER}/")]
+
+    def same(self, base: Snapshot, files: Mapping[str, bytes | Path]) -> set[str]:
+        return {path for path, content in files.items() if _is_same(content, self.folder / path)}
 
     def commit(self, base: Snapshot, changes: Iterable[Change], message: str, *, adopted: int | None = None) -> Commit:
         last = self.ledger.last()
@@ -97,13 +113,15 @@ class LocalTarget:
             raise CommitRace(f"{self.name}: another process appended in between")
         staged: dict[str, Path] = {}
         grown = dict(base.files)
-        deleted: dict[str, str] = {}
-        rows_added = 0
+        rows_added, removed, deleted = 0, list[str](), dict[str, str]()
         try:
             for change in changes:
-                if isinstance(change, Delete):
-                    deleted[change.path] = self._still(change)
-                    grown.pop(change.path, None)
+                if isinstance(change, Remove):
+                    if change.info is None:
+                        removed.append(change.path)
+                    else:
+                        deleted[change.path] = self._still(change.path, change.info)
+                        grown.pop(change.path, None)
                     continue
                 staged[change.path] = self._staging_name(change.path)
                 if isinstance(change, Grow):
@@ -112,10 +130,10 @@ class LocalTarget:
                 else:
                     _stage(change.content, staged[change.path])
             sync_folder(self._staged)
-            entries = self._entries(
-                last, base, grown, rows_added=rows_added - (adopted or 0), deleted=deleted, adopted=adopted
-            )
-            self._declare(entries, staged, deleted)
+            added = rows_added - (adopted or 0)
+            entries = self._entries(last, base, grown, rows_added=added, deleted=deleted, adopted=adopted)
+            names = {path: file.name for path, file in staged.items()} | dict.fromkeys(removed, "")
+            self._declare(entries, names, deleted)
         except BaseException as error:
             # an interrupt may come when the commit counts already; then the next append carries it out
             declared = self._declared.exists()
@@ -123,7 +141,7 @@ class LocalTarget:
                 file.unlink(missing_ok=True)
             if isinstance(error, OSError):
                 what = "the next append will finish this one" if declared else "nothing was written"
-                raise TargetError(f"{self.name}: {error.strerror}; {what}") from error
+                raise UnwritableError(f"{self.name}: can't be written ({reason(error)}); {what}") from error
             raise
         self._carry_out()
         for path, info in grown.items():
@@ -171,12 +189,12 @@ class LocalTarget:
         files = {file.relative_to(self.folder).as_posix(): file for file in self.folder.rglob("*") if file.is_file()}
         return {path: FileInfo(file.stat().st_size) for path, file in files.items() if not path.startswith(FOLDER)}
 
-    def _still(self, change: Delete) -> str:
+    def _still(self, path: str, info: FileInfo) -> str:
         """The sha256 of a file that goes. Raises CommitRace if it is not the one whose rows were read."""
-        file = self._file(change.path)
-        if change.info.sha256 is None or not file.is_file() or not file_matches(file, change.info):
-            raise CommitRace(f"{self.name}: {change.path} changed while it was read")
-        return change.info.sha256
+        file = self._file(path)
+        if info.sha256 is None or not file.is_file() or not file_matches(file, info):
+            raise CommitRace(f"{self.name}: {path} changed while it was read")
+        return info.sha256
 
     def _file(self, path: str) -> Path:
         # resolved, so that a data file or folder that is a link stays one
@@ -231,7 +249,7 @@ class LocalTarget:
         """Write old bytes + tail to the staged file and check that the old bytes were the proven ones."""
         known = base.files.get(change.path)
         if change.anew and known:
-            self._still(Delete(change.path, known))
+            self._still(change.path, known)
             known = None
         copied, info = write_grown(base.local[change.path] if known else None, change.tail, staged)
         if known and copied != known.sha256:
@@ -282,20 +300,23 @@ class LocalTarget:
         left = {path: info for path, info in {**kept, **grown}.items() if path not in set(deleted)}
         return [*entries, new_entry(parent, "append" if adopted is None else "adopt", rows_added, left, adopted)]
 
-    def _declare(self, entries: Sequence[Entry], staged: Mapping[str, Path], deleted: Mapping[str, str]) -> None:
-        names, lines = {path: file.name for path, file in staged.items()}, [e.line().decode() for e in entries]
+    def _declare(self, entries: Sequence[Entry], names: Mapping[str, str], deleted: Mapping[str, str]) -> None:
+        lines = [entry.line().decode() for entry in entries]
         write_atomically(self._declared, Declared(names, self.ledger.size(), lines, deleted).content())
 
     def _carry_out(self) -> None:
         """Do what `commit.json` says; every step may have been done already."""
+        with disk_errors(self.name, "the next append goes on from here", UnwritableError):
+            self._carry_out_plan()
+
+    def _carry_out_plan(self) -> None:
         plan = read_declared(self._declared)
         for path, name in plan.files.items():
             destination = self._file(path)
-            if (self._staged / name).exists():
-                try:
-                    os.replace(self._staged / name, destination)
-                except OSError as error:
-                    raise TargetError(f"{destination}: {error.strerror}; the next append goes on from here") from error
+            if not name:
+                destination.unlink(missing_ok=True)
+            elif (self._staged / name).exists():
+                os.replace(self._staged / name, destination)
                 sync_folder(destination.parent)
         for path, sha256 in plan.deleted.items():
             file = self._file(path)
@@ -330,6 +351,12 @@ class LocalTarget:
             with self.exclusive():
                 pass
         yield from self.ledger
+
+
+def _is_same(content: bytes | Path, file: Path) -> bool:
+    if not file.is_file():
+        return False
+    return filecmp.cmp(content, file, shallow=False) if isinstance(content, Path) else file.read_bytes() == content
 
 
 def _stage(content: bytes | Path, destination: Path) -> None:

@@ -19,7 +19,7 @@ from .errors import SpellingError
 from .files import index_file
 from .lines import one_spelling
 from .rows import NewRow
-from .target import CARD_PATH, Change, Delete, ExtraFiles, Grow, Growth, Put, Snapshot
+from .target import CARD_PATH, Change, ExtraFiles, Grow, Growth, Put, Remove, Snapshot
 
 _SHOWN = 20
 
@@ -135,9 +135,9 @@ def describe_changes(base: Snapshot, changes: Sequence[Change], rows: Sequence[N
             lines.append(
                 f"{change.path}: {before} -> {after} bytes{' (written anew)' if change.anew and before else ''}"
             )
-        elif isinstance(change, Delete):
-            lines.append(f"{change.path}: deleted ({change.info.size} bytes)")
-        else:
+        elif isinstance(change, Remove):
+            lines.append(f"{change.path}: deleted")
+        elif isinstance(change, Put):
             lines += _small_file(base, change)
     lines += [f"  + row {row.id.hex()[:12]}, question {parse_object(row.line)['question_id']}" for row in rows[:_SHOWN]]
     if len(rows) > _SHOWN:

@@ -4,38 +4,31 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO, TypeVar
+from tempfile import TemporaryDirectory
+from typing import BinaryIO
 
-from huggingface_hub import (
-    CommitOperationAdd,
-    CommitOperationDelete,
-    DiscussionWithDetails,
-    GitCommitInfo,
-    GitRefInfo,
-    HfApi,
-)
-from huggingface_hub.errors import EntryNotFoundError, RepositoryNotFoundError, RevisionNotFoundError
-from huggingface_hub.hf_api import RepoFile
-from huggingface_hub.utils._runtime import is_xet_available
+from huggingface_hub import CommitOperationAdd, CommitOperationDelete, GitCommitInfo, HfApi
 
+from ..core.disk import disk_errors
+from ..core.hubclient import LEAST_SECONDS, READ_SECONDS, OwnClient, Traffic
+from ..core.patience import Patience, patiently
+from ..core.secrets import masked
 from ..core.series import Series
 from .adoption import adopted_rows
-from .client import READ_SECONDS, OwnClient
-from .errors import TargetError, VerifyError
+from .dataset_repo import DatasetRepo, Operation
+from .errors import CommitRace, TargetError, UnwritableError, VerifyError
 from .files import content_matches, file_matches, locked, write_grown
-from .http import Pinned, PinnedStream, asked
 from .mirror import Mirror, cache_root, folder_name
 from .ours import first_line_of, refuse_foreign
-from .patience import Patience, patiently
-from .target import CARD_PATH, Change, Commit, Delete, FileInfo, Grow, Ours, Revision, Snapshot, Traffic
+from .pinned import PinnedStream
+from .target import CARD_PATH, Change, Commit, FileInfo, Grow, Ours, Remove, Revision, Snapshot
 
-_T = TypeVar("_T")
-_TYPE = "dataset"
 _PULL_REQUESTS_LOOKED_AT = 20
+_WAY_OUT = "it is the mirror; free some space there, or set HF_KOKORO_CACHE to another folder"
 PROPOSE = "propose to"
 """How the route of a target begins whose appends are pull requests."""
 
@@ -43,8 +36,9 @@ PROPOSE = "propose to"
 class HubTarget:
     """One branch of a dataset repo.
 
-    `token=None` uses the saved login. `pr=True` opens a pull request instead of committing to the branch. A
-    repo that doesn't exist is made on the first append, private unless `private=False`.
+    `token=None` uses the saved login. `pr=True` opens a pull request instead of committing to the branch. A repo or
+    branch that doesn't exist is made by the first commit, the repo private unless `private=False`. `max_wait` bounds
+    the seconds of waiting: for an answer, between tries, for another process.
     """
 
     remote = True
@@ -62,17 +56,22 @@ class HubTarget:
         patience: Patience | None = None,
         lock_seconds: float = 900.0,
         read_seconds: float = READ_SECONDS,
+        max_wait: float | None = None,
     ) -> None:
         self.repo_id, self.branch, self.pr, self.private = repo_id, branch, pr, private
-        self.name = f"hf://datasets/{repo_id}" + ("" if branch == "main" else f"@{branch}")
-        self.traffic, self.patience = Traffic(), patience or Patience()
-        self._api = HfApi(endpoint=endpoint, token=token)
+        self.name = masked(f"hf://datasets/{repo_id}" + ("" if branch == "main" else f"@{branch}"))
+        self.traffic, self.patience = Traffic(), (patience or Patience()).within(max_wait)
+        if max_wait is not None:
+            lock_seconds = min(lock_seconds, max_wait)
+            read_seconds = min(read_seconds, max(max_wait, LEAST_SECONDS))
+        api = HfApi(endpoint=endpoint, token=token)
         way = PROPOSE if pr else "commit to"
-        self.route = f"{way} {self._api.endpoint}/datasets/{repo_id}@{branch}"
-        self._token, self._lock_seconds = token, lock_seconds
-        self._own = OwnClient(self.traffic, read_seconds)
+        self.route = masked(f"{way} {api.endpoint}/datasets/{repo_id}@{branch}")
+        self._lock_seconds = lock_seconds
+        own = OwnClient(self.traffic, read_seconds, token)
+        self._repo = DatasetRepo(self.name, repo_id, branch, api=api, token=token, own=own)
         root = Path(cache_dir) if cache_dir is not None else cache_root()
-        self._folder = root / "mirrors" / folder_name(self._api.endpoint, repo_id, branch)
+        self._folder = root / "mirrors" / folder_name(api.endpoint, repo_id, branch)
         self.mirror = Mirror(self._folder)
 
     def __repr__(self) -> str:
@@ -83,52 +82,76 @@ class HubTarget:
 
     @contextmanager
     def exclusive(self, ours: Ours | None = None, *, readonly: bool = False) -> Iterator[None]:
-        """One append at a time for each mirror; other machines are kept apart by the parent commit."""
-        way_out = "it is the mirror; set HF_KOKORO_CACHE to another folder"
-        with locked(self._folder, self._lock_seconds, self.name, way_out):
-            self.mirror.clean()
+        """One append at a time for each mirror; other machines are kept apart by the parent commit.
+
+        Looking alone needs no mirror: where there can't be one, the files go to a temporary folder.
+        """
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(locked(self._folder, self._lock_seconds, self.name, _WAY_OUT))
+                self.mirror.clean()
+            except UnwritableError:
+                if not readonly:
+                    raise
+                self.mirror = Mirror(Path(stack.enter_context(TemporaryDirectory())))
+                stack.callback(setattr, self, "mirror", Mirror(self._folder))
             yield
 
     def snapshot(self, series: Series, ours: Ours | None = None, *, readonly: bool = False) -> Snapshot:
-        revision = self._head(ours, create=not readonly)
-        if revision is None:
-            return Snapshot("", {}, {})
-        card = self._card(revision)
-        self._refuse_foreign(ours, revision, card)
-        listed = self._listed(series, revision)
-        files = {path: listed[path] for path in series.ordered(listed)}
-        for path in self.mirror.held():
-            if path in series and path not in files:
-                raise self.mirror.removed(path)
-        fetch = self._pinned(revision).fetch
-        local = {path: self.mirror.prove(path, info, fetch) for path, info in files.items()}
-        return Snapshot(revision, files, local, card, series.strays(listed))
+        with disk_errors(self.mirror.folder, f"nothing was sent; {_WAY_OUT}", UnwritableError):
+            revision, missing = self._repo.head(self.private)
+            if not revision:
+                if gone := next((path for path in self.mirror.held() if path in series), None):
+                    raise self.mirror.removed(gone)
+                return Snapshot("", {}, {}, missing=missing)
+            card = self._card(revision)
+            if ours is not None:
+                pinned = self._repo.pinned(revision)
+                first_line = lambda path: first_line_of(pinned.fetch(path, 0))  # noqa: E731
+                refuse_foreign(self.name, ours, card, partial(self._repo.files, revision), first_line)
+            listed = self._listed(series, revision)
+            files = {path: listed[path] for path in series.ordered(listed)}
+            for path in self.mirror.held():
+                if path in series and path not in files:
+                    raise self.mirror.removed(path)
+            fetch = self._repo.pinned(revision).fetch
+            local = {path: self.mirror.prove(path, info, fetch) for path, info in files.items()}
+            return Snapshot(revision, files, local, card, series.strays(listed), missing)
+
+    def listing(self, base: Snapshot) -> Sequence[str]:
+        return list(self._repo.files(base.revision)) if base.revision else []
+
+    def same(self, base: Snapshot, files: Mapping[str, bytes | Path]) -> set[str]:
+        known = self.infos(files, base.revision) if base.revision else {}
+        return {path for path, info in known.items() if _holds(files[path], info)}
 
     def commit(self, base: Snapshot, changes: Iterable[Change], message: str, *, adopted: int | None = None) -> Commit:
-        staged: dict[str, Path] = {}
-        sent: dict[str, FileInfo | bytes | Path] = {}
-        operations: list[CommitOperationAdd] = []
-        deleted: list[str] = []
+        sent: dict[str, bytes | Path] = {}
+        grown: list[str] = []
+        removed: list[str] = []
         try:
-            for change in changes:
-                if isinstance(change, Delete):
-                    deleted.append(change.path)
-                elif isinstance(change, Grow):
-                    staged[change.path] = self.mirror.staging(change.path)
-                    former = None if change.anew else base.local.get(change.path)
-                    _, sent[change.path] = write_grown(former, change.tail, staged[change.path])
-                    operations.append(CommitOperationAdd(change.path, str(staged[change.path])))
-                else:
-                    sent[change.path] = change.content
-                    operations.append(CommitOperationAdd(change.path, change.content))
-            if self.pr and (already := self._same_pull_request(base, staged)):
+            with disk_errors(self._folder, f"nothing was sent; {_WAY_OUT}", UnwritableError):
+                for change in changes:
+                    if isinstance(change, Remove):
+                        removed.append(change.path)
+                    elif isinstance(change, Grow):
+                        grown.append(change.path)
+                        sent[change.path] = staged = self.mirror.staging(change.path)
+                        former = None if change.anew else base.local.get(change.path)
+                        write_grown(former, change.tail, staged)
+                    else:
+                        sent[change.path] = change.content
+            # what grew decides: a card may have been dated since
+            wanted = {path: sent[path] for path in grown} or sent
+            if self.pr and base.revision and (already := self._same_pull_request(wanted)):
                 return already
-            commit = self._send(base, operations, deleted, message)
-            read_back = self._read_back(commit.revision, staged, sent, deleted)
+            operations: list[Operation] = [CommitOperationAdd(path, _sendable(sent[path])) for path in sent]
+            operations += [CommitOperationDelete(path, is_folder=False) for path in removed]
+            commit = self._repo.commit(self._made(base), operations, message, pr=self.pr)
+            there = self._read_back(commit.revision, sent, removed)
             if not self.pr:
-                for path, file in staged.items():
-                    self.mirror.adopt(path, file, read_back[path])
-                for path in deleted:
+                self._adopt({path: sent[path] for path in grown}, there)
+                for path in removed:
                     self.mirror.forget(path)
             return commit
         finally:
@@ -136,37 +159,25 @@ class HubTarget:
 
     def history(self, series: Series) -> Iterator[Revision]:
         """The commits of the branch, oldest first. Reading is tried again a few times."""
-
-        def commits() -> list[GitCommitInfo]:
-            return self._api.list_repo_commits(self.repo_id, repo_type=_TYPE, revision=self.branch)
-
-        newest_first = patiently(lambda: self._ask("listing the commits", commits), self.patience)
-        for commit in reversed(newest_first):
+        for commit in reversed(patiently(self._repo.commits, self.patience)):
             yield patiently(partial(self._revision, commit, series), self.patience)
 
     def open(self, revision: Revision, path: str) -> BinaryIO:
         if path not in revision.files:
             raise TargetError(f"{self.name}: no {path} at {revision.id[:12]}")
-        fetch, size = self._pinned(revision.id).fetch, revision.files[path].size
+        fetch, size = self._repo.pinned(revision.id).fetch, revision.files[path].size
         return io.BufferedReader(PinnedStream(fetch, path, size, self.patience), 1 << 20)
 
     def everything(self, revision: str) -> dict[str, FileInfo]:
-        def tree() -> dict[str, FileInfo]:
-            entries = self._api.list_repo_tree(self.repo_id, recursive=True, revision=revision, repo_type=_TYPE)
-            return {entry.path: _info(entry) for entry in entries if isinstance(entry, RepoFile)}
-
-        return self._ask("listing the files", tree) if revision else {}
+        return self._repo.files(revision) if revision else {}
 
     def infos(self, paths: Iterable[str], revision: str) -> dict[str, FileInfo]:
         """Size and digest of those files that exist at a revision; nothing is downloaded."""
-        return {path: _info(entry) for path, entry in self._paths(list(paths), revision).items()}
+        return self._repo.infos(paths, revision)
 
-    def _ask(self, doing: str, call: Callable[[], _T], *, commits: bool = False) -> _T:
-        with self._own.used():
-            return asked(f"{self.name}: {doing}", call, commits=commits)
-
-    def _pinned(self, revision: str) -> Pinned:
-        return Pinned(self.repo_id, revision, token=self._token, endpoint=self._api.endpoint, own=self._own)
+    def is_private(self) -> bool | None:
+        """None if there is no such repo, or none that the token can see."""
+        return patiently(self._repo.is_private, self.patience)
 
     def _revision(self, commit: GitCommitInfo, series: Series) -> Revision:
         listed = self._listed(series, commit.commit_id)
@@ -175,168 +186,64 @@ class HubTarget:
         adopted = adopted_rows(f"{commit.title}\n{commit.message}", series.path)
         return Revision(commit.commit_id, time, ", ".join(commit.authors), files, series.strays(listed), adopted)
 
-    def _head(self, ours: Ours | None, create: bool) -> str | None:
-        """Commit of the branch. With `create` a missing repo or branch is made, else it gives None.
-
-        A new branch begins as the main one is, so that has to hold `ours`.
-        """
-
-        def look(branch: str | None = self.branch) -> str | None:
-            return self._api.dataset_info(self.repo_id, revision=branch, expand=["sha"]).sha
-
-        def look_or_create() -> str | None:
-            try:
-                return look()
-            except RevisionNotFoundError:
-                if self.branch.startswith("refs/"):
-                    raise
-                if ours is not None and (main := look(None)):
-                    self._refuse_foreign(ours, main, self._card(main))
-                if create:
-                    self._api.create_branch(self.repo_id, branch=self.branch, repo_type=_TYPE, exist_ok=True)
-            except RepositoryNotFoundError as error:
-                if error.response.status_code == 401:
-                    raise
-                if create:
-                    self._api.create_repo(self.repo_id, repo_type=_TYPE, private=self.private, exist_ok=True)
-                    if self.branch != "main":
-                        self._api.create_branch(self.repo_id, branch=self.branch, repo_type=_TYPE, exist_ok=True)
-            return look() if create else None
-
-        return self._ask("looking up the newest commit", look_or_create)
-
     def _card(self, revision: str) -> bytes | None:
         """The card at a commit; None if there is none."""
         info = self.infos([CARD_PATH], revision).get(CARD_PATH)
-        return self.mirror.small(CARD_PATH, info, self._pinned(revision).fetch) if info else None
-
-    def _refuse_foreign(self, ours: Ours | None, revision: str, card: bytes | None) -> None:
-        if ours is not None:
-            fetch = self._pinned(revision).fetch
-            refuse_foreign(
-                self.name,
-                ours,
-                card,
-                lambda: self.everything(revision),
-                lambda path: first_line_of(fetch(path, 0)),
-            )
+        return self.mirror.small(CARD_PATH, info, self._repo.pinned(revision).fetch) if info else None
 
     def _listed(self, series: Series, revision: str) -> dict[str, FileInfo]:
         """The files at a commit in the folder of the series."""
-        folder = str(PurePosixPath(series.path).parent)
+        return self._repo.files(revision, str(PurePosixPath(series.path).parent))
 
-        def tree() -> list[RepoFile]:
-            try:
-                entries = self._api.list_repo_tree(
-                    self.repo_id, None if folder == "." else folder, revision=revision, repo_type=_TYPE
-                )
-                return [entry for entry in entries if isinstance(entry, RepoFile)]
-            except EntryNotFoundError:
-                return []
+    def _made(self, base: Snapshot) -> str:
+        """The commit to go on from, once the repo or branch that `base` misses is made.
 
-        return {entry.path: _info(entry) for entry in self._ask("listing the data files", tree)}
+        Raises CommitRace if somebody else made the repo meanwhile and put something in.
+        """
+        if not base.missing:
+            return base.revision
+        revision = self._repo.make(base.revision, base.missing, self.private)
+        if not base.revision and [path for path in self._repo.files(revision) if not path.startswith(".")]:
+            raise CommitRace(f"{self.name}: somebody else made the repo meanwhile")
+        return revision
 
-    def _paths(self, paths: list[str], revision: str) -> dict[str, RepoFile]:
-        def info() -> dict[str, RepoFile]:
-            entries = self._api.get_paths_info(self.repo_id, paths, revision=revision, repo_type=_TYPE)
-            return {entry.path: entry for entry in entries if isinstance(entry, RepoFile)}
-
-        return self._ask("reading sizes and digests", info)
-
-    def _send(self, base: Snapshot, operations: list[CommitOperationAdd], deleted: list[str], message: str) -> Commit:
-        """Upload, then commit on top of `base`. Two calls, so that each begins with the time limits in place."""
-
-        def upload() -> None:
-            # several files over plain HTTP would go out in threads of the client's, without our time limits
-            for additions in [operations] if is_xet_available() else ([operation] for operation in operations):
-                self._api.preupload_lfs_files(
-                    self.repo_id,
-                    additions,
-                    repo_type=_TYPE,
-                    revision=self.branch,
-                    create_pr=self.pr,
-                    free_memory=False,
-                )
-
-        title, _, body = message.partition("\n\n")
-
-        def commit() -> Commit:
-            done = self._api.create_commit(
-                self.repo_id,
-                [*operations, *map(CommitOperationDelete, deleted)],
-                commit_message=title,
-                commit_description=body,
-                repo_type=_TYPE,
-                revision=self.branch,
-                parent_commit=base.revision,
-                create_pr=self.pr,
-            )
-            return Commit(done.oid, done.pr_url)
-
-        self._ask("uploading", upload)
-        for operation in operations:
-            # the client would leave such a file out of the commit with one line in the log
-            if getattr(operation, "_should_ignore", False):
-                raise TargetError(
-                    f"{self.name}: {operation.path_in_repo} is ignored by the repo's .gitignore, so the Hub would "
-                    "not take it; change .gitignore or use another --path"
-                )
-        return self._ask("committing", commit, commits=True)
+    def _adopt(self, grown: Mapping[str, bytes | Path], there: Mapping[str, FileInfo]) -> None:
+        """Take what was committed as the new copy; where that can't be, the next append fetches it."""
+        with suppress(OSError):
+            for path, file in grown.items():
+                if isinstance(file, Path):
+                    self.mirror.adopt(path, file, there[path])
 
     def _read_back(
-        self,
-        revision: str,
-        staged: Mapping[str, Path],
-        sent: Mapping[str, FileInfo | bytes | Path],
-        deleted: list[str],
+        self, revision: str, sent: Mapping[str, bytes | Path], removed: Sequence[str]
     ) -> dict[str, FileInfo]:
         """Sizes and digests at the new commit, after checking that they are those of what was sent."""
-        there = self._paths([*sent, *deleted], revision)
-        if left := [path for path in deleted if path in there]:
-            raise VerifyError(f"{self.name}: commit {revision[:12]} was accepted, but {left[0]} is still there")
-        found = {}
-        for path, ours in sent.items():
-            info = _info(there[path]) if path in there else None
-            same = info is not None and (
-                content_matches(ours, info)
-                if isinstance(ours, bytes)
-                else file_matches(ours if isinstance(ours, Path) else staged[path], info)
+        found = self.infos([*sent, *removed], revision)
+        wrong = {path: f"{found[path].size} bytes" for path in removed if path in found}
+        for path, content in sent.items():
+            if path not in found or not _holds(content, found[path]):
+                wrong[path] = f"{found[path].size} other bytes" if path in found else "no file"
+        for path, got in wrong.items():
+            raise VerifyError(
+                f"{self.name}: commit {revision[:12]} was accepted, but {path} reads back as {got}; "
+                "look at that commit on the Hub before the next append"
             )
-            if info is None or not same:
-                got = f"{info.size} other bytes" if info else "no file"
-                raise VerifyError(
-                    f"{self.name}: commit {revision[:12]} was accepted, but {path} reads back as {got}; "
-                    "look at that commit on the Hub before the next append"
-                )
-            found[path] = info
         return found
 
-    def _same_pull_request(self, base: Snapshot, staged: Mapping[str, Path]) -> Commit | None:
+    def _same_pull_request(self, wanted: Mapping[str, bytes | Path]) -> Commit | None:
         """An open pull request that proposes exactly these files: ours, if a reply was lost or on a second run."""
-
-        def refs() -> list[GitRefInfo]:
-            found = self._api.list_repo_refs(self.repo_id, repo_type=_TYPE, include_pull_requests=True)
-            return found.pull_requests or []
-
-        newest_first = sorted(self._ask("listing pull requests", refs), key=lambda r: _number(r.ref), reverse=True)
-        for ref in newest_first[:_PULL_REQUESTS_LOOKED_AT]:
-            there = self._paths(list(staged), ref.target_commit)
-            if all(path in there and file_matches(file, _info(there[path])) for path, file in staged.items()):
-                details = self._ask("reading a pull request", partial(self._details, _number(ref.ref)))
+        for ref in self._repo.pull_requests()[:_PULL_REQUESTS_LOOKED_AT]:
+            there = self.infos(wanted, ref.target_commit)
+            if all(path in there and _holds(content, there[path]) for path, content in wanted.items()):
+                details = self._repo.pull_request(ref)
                 if details.status == "open":
-                    return Commit(ref.target_commit, details.url, existed=True)
+                    return Commit(ref.target_commit, masked(details.url), existed=True)
         return None
 
-    def _details(self, number: int) -> DiscussionWithDetails:
-        return self._api.get_discussion_details(self.repo_id, number, repo_type=_TYPE)
+
+def _holds(content: bytes | Path, info: FileInfo) -> bool:
+    return file_matches(content, info) if isinstance(content, Path) else content_matches(content, info)
 
 
-def _info(entry: RepoFile) -> FileInfo:
-    if entry.lfs is not None:
-        return FileInfo(entry.lfs.size, sha256=entry.lfs.sha256)
-    return FileInfo(entry.size, git=entry.blob_id)
-
-
-def _number(ref: str) -> int:
-    tail = ref.rsplit("/", 1)[-1]
-    return int(tail) if tail.isdigit() else 0
+def _sendable(content: bytes | Path) -> bytes | str:
+    return str(content) if isinstance(content, Path) else content

@@ -14,12 +14,14 @@ from .target import Target
 
 @dataclass(frozen=True)
 class HubOptions:
-    """What only a Hub repo has: the branch, the token, pull requests, and whether a new repo is private."""
+    """What only a Hub repo has: the branch, the token, pull requests, and whether a new repo is private; and how many
+    seconds may be waited for it in all."""
 
     branch: str | None = None
     token: str | None = field(default=None, repr=False)
     pr: bool = False
     private: bool = True
+    max_wait: float | None = None
 
 
 def resolve_target(target: str | PathLike[str] | Target, options: HubOptions | None = None) -> Target:
@@ -39,10 +41,17 @@ def resolve_target(target: str | PathLike[str] | Target, options: HubOptions | N
             "write the target as user/repo"
         )
     if isinstance(target, str | PathLike):
-        return LocalTarget(target)
+        return LocalTarget(target, **({} if options.max_wait is None else {"lock_seconds": options.max_wait}))
     return target
 
 
 def _hub_target(place: HubRepo, options: HubOptions) -> Target:
     branch = one_branch(place.branch, options.branch) or "main"
-    return HubTarget(place.repo_id, branch, options.token, pr=options.pr, private=options.private)
+    return HubTarget(
+        place.repo_id,
+        branch,
+        options.token,
+        pr=options.pr,
+        private=options.private,
+        max_wait=options.max_wait,
+    )

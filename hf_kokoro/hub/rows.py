@@ -14,8 +14,9 @@ import numpy as np
 
 from ..core import jsonl
 from ..core.atomic import write_atomically
+from ..core.disk import disk_errors
 from ..core.jsonl import parse_object
-from ..errors import Fault, Faults, RowError, describe
+from ..errors import Fault, Faults, RowError, SourceError, describe
 from ..miti.contract import row_faults, row_id, row_line
 from ..miti.spelling import canonical_row, read_spelled
 from ..policy import Gate
@@ -107,7 +108,16 @@ def refuse_if_faulty(batch: Batch) -> None:
 
 
 def write_rejects(batch: Batch, file: Path) -> Path:
-    """Keep the refused rows, one a line, in `file`, or in a numbered one beside it if that holds others."""
+    """Keep the refused rows, one a line, in `file`, or in a numbered one beside it if that holds others.
+
+    Raises SourceError where that can't be, before anything is sent.
+    """
+    after = f"the {len(batch.rejects)} faulty rows have no place, so nothing was sent; name another file (--rejects)"
+    with disk_errors(file, after, SourceError):
+        return _write_rejects(batch, file)
+
+
+def _write_rejects(batch: Batch, file: Path) -> Path:
     content = b"".join(line.rstrip(b"\n") + b"\n" for line in batch.rejects)
     number, free = 1, file
     while free.exists() and free.read_bytes() != content:

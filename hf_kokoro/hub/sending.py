@@ -7,10 +7,10 @@ from os import PathLike
 from pathlib import Path
 
 from ..core.jsonl import parse_object
+from ..core.patience import Patience
 from ..errors import KokoroError, UsageError
 from ..policy.gate import check_kinds
 from .append import AppendReport, append_rows
-from .patience import Patience
 from .resolve import HubOptions, resolve_target
 from .spool import Spool, SpoolEntry
 from .target import ExtraFiles, Target
@@ -36,15 +36,16 @@ def send_spooled(
     extra_operations: Callable[[str, str], ExtraFiles | None] = lambda target, path: None,
     token: str | None = None,
     patience: Patience | None = None,
+    max_wait: float | None = None,
     done: Callable[[AppendReport], None] = lambda report: None,
 ) -> list[AppendReport]:
     """Append the entries of a spool (those named by `ids`, else all), oldest first, and drop what arrived.
 
     Entries that another process is sending are left to it. With a `target` only its entries are sent, through it;
     else each goes where it was to go, and a repo that must be made is made private. `allow`, `redact`, `dry_run`,
-    `segment_bytes`, `token` and `patience` are those of `append_rows`; `extra_operations` gives them for (target,
-    path). `done` is called after each entry. Raises UsageError for an unknown kind or id, and SendError if entries
-    could not be sent, after all were tried.
+    `segment_bytes`, `token`, `patience` and `max_wait` are those of `append_rows`; `extra_operations` gives them for
+    (target, path). `done` is called after each entry. Raises UsageError for an unknown kind or id, and SendError if
+    entries could not be sent, after all were tried. Interrupted, it keeps the entry that it was at and the others.
     """
     kinds, wanted = check_kinds(allow), tuple(ids)
     spool = Spool(Path(folder).expanduser())
@@ -55,7 +56,7 @@ def send_spooled(
         if target is not None and entry.route != target.route:
             continue
         try:
-            place = target or _target_of(entry, token)
+            place = target or _target_of(entry, token, max_wait)
             report = append_rows(
                 place,
                 [parse_object(row.line) for row in entry.read()],
@@ -66,6 +67,7 @@ def send_spooled(
                 segment_bytes=segment_bytes,
                 extra_operations=extra_operations(entry.target, entry.path),
                 patience=patience,
+                max_wait=max_wait,
             )
         except KokoroError as error:
             failures.append(f"{entry.id} ({entry.rows} rows for {entry.target}): {error}")
@@ -90,12 +92,12 @@ def _held(spool: Spool, entries: Iterable[SpoolEntry]) -> Iterator[SpoolEntry]:
                 spool.release(entry)
 
 
-def _target_of(entry: SpoolEntry, token: str | None) -> Target:
+def _target_of(entry: SpoolEntry, token: str | None, max_wait: float | None) -> Target:
     """Where an entry was to go. Raises SourceError, UsageError if that is another server than today's."""
     from .remote import PROPOSE
 
     entry.read()
-    place = resolve_target(entry.target, HubOptions(token=token, pr=entry.route.startswith(PROPOSE)))
+    place = resolve_target(entry.target, HubOptions(token=token, pr=entry.route.startswith(PROPOSE), max_wait=max_wait))
     if place.route != entry.route:
         raise UsageError(f"it is to {entry.route}, and this would {place.route}; set HF_ENDPOINT to that server")
     return place

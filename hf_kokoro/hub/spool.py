@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from ..core.atomic import make_folders, sync_folder, write_atomically
+from ..core.disk import disk_errors
 from ..core.jsonl import parse_object
+from ..core.lock import ProcessLock
 from ..errors import SourceError, UsageError
 from ..miti.contract import row_id
 from .rows import NewRow
@@ -40,7 +40,7 @@ class SpoolEntry:
     created_at: str
     bytes: int
     held: bool = False
-    lock: FileLock | None = field(default=None, repr=False)
+    lock: ProcessLock | None = field(default=None, repr=False)
 
     @property
     def id(self) -> str:
@@ -127,8 +127,9 @@ class Spool:
 
     def drop(self, entry: SpoolEntry) -> None:
         """Forget a batch: it was sent, or isn't wanted any more."""
-        entry.file.unlink(missing_ok=True)
-        sync_folder(self.folder)
+        with disk_errors(entry.file, "the entry is still there; nothing is sent twice", SourceError):
+            entry.file.unlink(missing_ok=True)
+            sync_folder(self.folder)
         self.release(entry)
 
     def drop_unheld(self, entry: SpoolEntry) -> bool:
@@ -164,15 +165,10 @@ def _lock_file(file: Path) -> Path:
     return file.with_suffix(".lock")
 
 
-def _lock(file: Path) -> FileLock:
-    return FileLock(_lock_file(file), timeout=0)
-
-
 def _acquire(entry: SpoolEntry) -> bool:
-    lock = _lock(entry.file)
-    try:
-        lock.acquire()
-    except Timeout:
-        return False
+    lock = ProcessLock(_lock_file(entry.file))
+    with disk_errors(entry.file.parent, "the entries are kept, and nothing was sent", SourceError):
+        if not lock.acquire():
+            return False
     entry.lock, entry.held = lock, True
     return True

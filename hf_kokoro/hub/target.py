@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Protocol, runtime_checkable
 
+from ..core.hubclient import Traffic
+from ..core.patience import Patience
 from ..core.series import Series
-from .patience import Patience
 
 CARD_PATH = "README.md"
 
@@ -41,6 +42,8 @@ class Snapshot:
     card: bytes | None = None
     strays: Sequence[str] = ()
     """What lies beside the segments and only looks like one."""
+    missing: str = ""
+    """What isn't there yet and would be made by a commit: "the private repo user/x"; "" if all is there."""
 
 
 @dataclass(frozen=True)
@@ -64,14 +67,14 @@ class Put:
 
 
 @dataclass(frozen=True)
-class Delete:
-    """Take away a file whose rows were adopted; `info` is what it was when they were read."""
+class Remove:
+    """Delete a file that a build made, or whose rows were adopted: then `info` is what it was when they were read."""
 
     path: str
-    info: FileInfo
+    info: FileInfo | None = None
 
 
-Change = Grow | Put | Delete
+Change = Grow | Put | Remove
 
 
 @dataclass(frozen=True)
@@ -95,14 +98,6 @@ class Revision:
     strays: Sequence[str] = ()
     adopted: int | None = None
     """Rows that this revision says it took over from files of another layout."""
-
-
-@dataclass
-class Traffic:
-    """Body bytes that went out and came in."""
-
-    sent: int = 0
-    received: int = 0
 
 
 @dataclass(frozen=True)
@@ -179,7 +174,8 @@ class Target(Protocol):
     def snapshot(self, series: Series, ours: Ours | None = None, *, readonly: bool = False) -> Snapshot:
         """Pin the newest revision, prove the files of the series and hold them locally.
 
-        With `readonly` nothing is made or put on record; a target that doesn't exist is then an empty one.
+        Nothing is made, only a commit does that: a target that doesn't exist is an empty one, and a new branch begins
+        as the main one is; `missing` says so. With `readonly` nothing is put on record either.
         Raises ForeignData if a loader takes in something else than `ours` there, before anything is made;
         HistoryError if bytes on record were changed, AccessError, OutcomeUnknown, RateLimited.
         """
@@ -190,6 +186,12 @@ class Target(Protocol):
 
         Raises CommitRace if `base` is no longer the newest revision, OutcomeUnknown, VerifyError, ....
         """
+
+    def listing(self, base: Snapshot) -> Sequence[str]:
+        """Paths of all files at a snapshot."""
+
+    def same(self, base: Snapshot, files: Mapping[str, bytes | Path]) -> set[str]:
+        """Those of the paths whose content at a snapshot is the given one."""
 
     def index_dir(self, *, readonly: bool = False) -> Path | None:
         """Where the row index of this target may be kept; None if that would change the target."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.atomic import write_atomically
+from ..core.disk import disk_errors
 from ..errors import KokoroError
 from .verdicts import Item
 
@@ -53,6 +54,11 @@ class BatchState:
 
     def save(self) -> None:
         """Write the whole note in one step, and make sure that it is on the disk."""
+        after = "the verdicts so far are in the journal; batches that are under way stay with the service"
+        with disk_errors(self.path, after, BatchStateError):
+            self._save()
+
+    def _save(self) -> None:
         if not self.open:
             self.path.unlink(missing_ok=True)
             return

@@ -7,11 +7,13 @@ are shared by all workers, bounded, and decided by status and class, never by me
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol, TypeVar
 
 from ..core.encoding import has_lone_surrogate
 from ..core.retry import Backoff, retry_after
+from ..core.secrets import check_secret
 from ..errors import KokoroError, MissingExtraError, UsageError
 from .budget import Budget, Price
 from .claude_prompt import prompt_sha256, read_message, request_bytes, request_parameters
@@ -21,6 +23,7 @@ DEFAULT_MODEL = "claude-opus-4-7"
 MAX_TOKENS = 512
 """Room for the reason and five scores, about five times what they take; a reply cut off gets four times more."""
 
+_KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 _BUSY = frozenset({429, 529})
 _AGAIN = frozenset({408, 409})
 _NO_ENTRY = {
@@ -249,7 +252,10 @@ class Failure(Exception):
 
 
 def make_client(timeout: float) -> Any:
-    """An AsyncAnthropic without retries of its own. Raises MissingExtraError without the SDK."""
+    """An AsyncAnthropic without retries of its own. Raises MissingExtraError without the SDK, UsageError for a key that
+    no request can carry."""
+    for name in _KEYS:
+        check_secret(os.environ.get(name), name, f"set {name} again, without quotes and line ends")
     return _sdk().AsyncAnthropic(max_retries=0, timeout=timeout)
 
 

@@ -11,12 +11,14 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from io import FileIO
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from ..core.disk import disk_errors, reason
+from ..core.lock import ProcessLock, lock_descriptor
 from ..errors import KokoroError
 from .verdicts import Verdict, VerdictError, VerdictKey, parse_verdict
 
@@ -48,6 +50,7 @@ class Journal:
         self._sync_seconds = sync_seconds
         self._syncing = ThreadPoolExecutor(max_workers=1, thread_name_prefix="journal-sync")
         self._last_sync: Future[None] | None = None
+        self._held: ProcessLock | None = None
         self._file = self._open()
         try:
             self._load()
@@ -67,8 +70,13 @@ class Journal:
         """Sync to disk and let go of the lock."""
         if not self._file.closed:
             self._syncing.shutdown()
-            os.fsync(self._file.fileno())
-            self._file.close()
+            try:
+                with self._told():
+                    os.fsync(self._file.fileno())
+            finally:
+                self._file.close()
+                if self._held is not None:
+                    self._held.release()
 
     def __enter__(self) -> Self:
         return self
@@ -83,11 +91,27 @@ class Journal:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             file = open(self.path, "a+b", buffering=0)  # noqa: SIM115 (close() ends it)
         except OSError as error:
-            raise JournalError(f"{self.path}: can't be opened ({error.strerror})") from error
-        if not _lock(file.fileno()):
+            raise JournalError(f"{self.path}: can't be opened ({reason(error)}); nothing was judged") from error
+        held_by = ""
+        try:
+            taken = lock_descriptor(file.fileno())
+            if taken is None:  # no flock on this file system
+                self._held = ProcessLock(self.path.with_name(f"{self.path.name}.lock"))
+                with self._told():
+                    taken = self._held.acquire()
+                held_by = self._held.holder()
+        except BaseException:
             file.close()
-            raise JournalError(f"{self.path}: in use by another process; wait for it, or give another --journal")
+            raise
+        if not taken:
+            file.close()
+            step = held_by or "wait for it, or give another --journal"
+            raise JournalError(f"{self.path}: in use by another process; {step}")
         return file
+
+    def _told(self) -> AbstractContextManager[None]:
+        """OSErrors within are JournalErrors that say what was kept."""
+        return disk_errors(self.path, "the verdicts before it are kept; the same command goes on there", JournalError)
 
     def _load(self) -> None:
         self._file.seek(0)
@@ -101,15 +125,16 @@ class Journal:
     def _write(self, data: bytes) -> None:
         end = os.fstat(self._file.fileno()).st_size
         rest = memoryview(data)
-        try:
-            while rest:
-                # unbuffered: what can't be written now must not come back to life when the file is closed
-                rest = rest[self._file.write(rest) or 0 :]
-        except OSError as error:
-            # a full disk may have taken half a line; take it back, so that what stands there stays whole
-            with suppress(OSError):
-                os.ftruncate(self._file.fileno(), end)
-            raise JournalError(f"{self.path}: can't be written ({error.strerror}); free some space") from error
+        with self._told():
+            try:
+                while rest:
+                    # unbuffered: what can't be written now must not come back to life when the file is closed
+                    rest = rest[self._file.write(rest) or 0 :]
+            except OSError:
+                # a full disk may have taken half a line; take it back, so that what stands there stays whole
+                with suppress(OSError):
+                    os.ftruncate(self._file.fileno(), end)
+                raise
 
     def _heal(self, tail: bytes, whole: int) -> None:
         try:
@@ -130,7 +155,8 @@ class Journal:
         self._synced_at = time.monotonic()
         if self._last_sync is None or self._last_sync.done():
             if self._last_sync is not None:
-                self._last_sync.result()
+                with self._told():
+                    self._last_sync.result()
             self._last_sync = self._syncing.submit(os.fsync, self._file.fileno())
 
 
@@ -173,24 +199,3 @@ def _verdicts(data: bytes, name: str) -> Iterator[Verdict]:
             yield parse_verdict(line.decode("utf-8"), where)
         except UnicodeDecodeError:
             raise VerdictError(f"{where}: not UTF-8; allowed: one verdict a line; is it a journal?") from None
-
-
-def _lock(descriptor: int) -> bool:
-    """Take the file's lock, which ends with the process however it ends; False if another process has it."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        import msvcrt
-
-        # a byte far behind the end: locking bytes that exist would keep readers out
-        os.lseek(descriptor, 1 << 40, os.SEEK_SET)
-        try:
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
-        except OSError:
-            return False
-        return True
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True

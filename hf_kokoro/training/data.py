@@ -85,14 +85,24 @@ def _load_plain(settings: RecipeSettings) -> Mapping[str, Any]:
     """
     import datasets
 
+    from ..core.hub_errors import TargetError
+    from ..core.hub_snapshot import hub_call
+
     name, revision = settings.dataset_name, settings.dataset_revision
     local = Path(name).exists()
     if not local:
         revision = _commit(name, revision) or revision
-    try:
-        loaded: Mapping[str, Any] = datasets.load_dataset(
+
+    def load() -> Mapping[str, Any]:
+        found: Mapping[str, Any] = datasets.load_dataset(
             name, settings.dataset_config, revision=revision, **settings.dataset_options
         )
+        return found
+
+    try:
+        loaded = load() if local else hub_call(f"{name}: loading", load)
+    except TargetError as error:
+        raise SourceError(f"dataset_name {name!r}: {error}; check the id, or give a local folder") from None
     except Exception as error:
         # readers raise what they like, and quote the text they stumble over: it may be a client's, so it is not kept
         raise SourceError(
@@ -110,11 +120,12 @@ def _load_plain(settings: RecipeSettings) -> Mapping[str, Any]:
 
 def _commit(repo: str, revision: str | None) -> str | None:
     """The commit of a Hub dataset's revision; None if the Hub does not say (load_dataset may have a copy)."""
-    import huggingface_hub
+    from ..core.hub_errors import TargetError
+    from ..core.hub_snapshot import Snapshot
 
     try:
-        return huggingface_hub.HfApi().dataset_info(repo, revision=revision, timeout=30).sha
-    except Exception:  # the client's errors share no base with its connection errors; load_dataset raises its own
+        return Snapshot.of(repo, revision, None).commit
+    except TargetError:
         return None
 
 

@@ -22,6 +22,7 @@ from typing import Any
 
 from transformers import TrainerCallback
 
+from ..core.lock import NO_FLOCK
 from ..errors import SourceError, UsageError
 from .run_folder import left_behind
 
@@ -140,6 +141,8 @@ class FormerRun:
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
+            if error.errno in NO_FLOCK:  # as on Windows
+                return
             self.release()
             raise UsageError(
                 f"output_dir: another run is replacing the one in {self.folder}; allowed: another folder, or the same "

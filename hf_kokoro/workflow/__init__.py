@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .judging import JudgeRun, judge
     from .main_job import QuickstartReport, quickstart
     from .pairing import PairRun, pair
+    from .sending import SendReport, send_spooled
     from .training import train
     from .validating import ValidityReport, validate
     from .watching import grow
@@ -60,6 +61,7 @@ _EXPORTS = {
     "RatingsReport": ".annotating",
     "Report": "..core.reports",
     "ScoresEvaluation": ".evaluating.scores",
+    "SendReport": ".sending",
     "StatsReport": ".building",
     "TrainReport": "..training.runner",
     "ValidityReport": ".validating",
@@ -85,6 +87,7 @@ _EXPORTS = {
     "pair": ".pairing",
     "publish": ".describing",
     "quickstart": ".main_job",
+    "send_spooled": ".sending",
     "stats": ".building",
     "train": ".training",
     "validate": ".validating",
@@ -114,6 +117,7 @@ __all__ = [
     "RatingsReport",
     "Report",
     "ScoresEvaluation",
+    "SendReport",
     "StatsReport",
     "TrainReport",
     "ValidityReport",
@@ -139,6 +143,7 @@ __all__ = [
     "pair",
     "publish",
     "quickstart",
+    "send_spooled",
     "stats",
     "train",
     "validate",

@@ -40,6 +40,7 @@ def append_rows(
     token: str | None = None,
     spool: str | PathLike[str] | None = None,
     patience: Patience | None = None,
+    max_wait: float | None = None,
 ) -> AppendReport:
     """Add rows to a growing dataset: each row once, old bytes untouched, or no change at all.
 
@@ -48,9 +49,11 @@ def append_rows(
     `rows` may be, taking over another layout (`adopt`), and the errors it raises.
     """
     from .. import hub
+    from ..hub.resolve import HubOptions
 
+    place = hub.resolve_target(target, HubOptions(branch, token, pr, private, max_wait))
     return hub.append_rows(
-        target,
+        place,
         rows,
         path,
         allow=allow,
@@ -63,13 +66,10 @@ def append_rows(
         dry_run=dry_run,
         segment_bytes=segment_bytes,
         message=message,
-        extra_operations=_together(card_hook(target, path, card), extra_operations),
-        branch=branch,
-        pr=pr,
-        private=private,
-        token=token,
+        extra_operations=_together(card_hook(place, path, card), extra_operations),
         spool=spool,
         patience=patience,
+        max_wait=max_wait,
     )
 
 
@@ -86,29 +86,42 @@ class Append(Protocol):
     def __call__(self, rows: list[Row], *, patience: Patience | None) -> AppendReport: ...
 
 
-def appender(to: str, path: str, card: bool | None = None, **options: Any) -> Append:
-    """Appends to `to`, the card renewed in the same commit.
+def appender(
+    to: str,
+    path: str,
+    card: bool | None = None,
+    *,
+    branch: str | None = None,
+    private: bool = True,
+    token: str | None = None,
+    max_wait: float | None = None,
+    **options: Any,
+) -> Append:
+    """Appends to `to`, the card renewed in the same commit; `options` are those of `append_rows`.
 
     Raises UsageError now for what can't be meant, and ForeignData if it holds another dataset; what else may be wrong
     with it (it may be out of reach for a while) is said by the appends.
     """
-    from ..hub import append_rows, resolve_target
+    from ..hub import Patience, append_rows, resolve_target
     from ..hub.errors import ForeignData, TargetError
     from ..hub.resolve import HubOptions
     from ..policy.gate import check_kinds
 
     check_kinds(options.get("allow", ()))
-    place = resolve_target(to, HubOptions(options.get("branch"), private=options.get("private", True)))
+    place = resolve_target(to, HubOptions(branch, token, private=private, max_wait=max_wait))
     try:
-        append_rows(place, [], path, dry_run=True)
+        append_rows(place, [], path, dry_run=True, patience=Patience(faults=2, seconds=10.0, longest_wait=1.0))
     except ForeignData:
         raise
     except TargetError:
         pass
-    hook = card_hook(to, path, card)
+    hook = card_hook(place, path, card)
 
     def append(rows: list[Row], *, patience: Patience | None) -> AppendReport:
-        return append_rows(to, rows, path, extra_operations=hook, patience=patience, **options)
+        patience = patience or Patience()
+        if max_wait is not None:
+            patience = patience.within(min(max_wait, patience.seconds))
+        return append_rows(place, rows, path, extra_operations=hook, patience=patience, **options)
 
     return append
 

@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..cards import build_statistics, render_build_card
+from ..core.disk import disk_errors
 from ..core.reports import Report
 from ..corpora import BUILDERS, exports, load_dataset
-from ..corpora.base import BuildFailed
+from ..corpora.base import prepare
 from ..corpora.leaks import LeakReport, find_leaks
 from ..corpora.load import get_builder
 from ..corpora.published import edition_of
 from ..corpora.splits import TRAIN
-from ..errors import EditionError, Fault, InputError, UsageError
+from ..errors import EditionError, Fault, InputError, SourceError, UsageError
 
 if TYPE_CHECKING:
     from ..corpora.base import SourceBuilder
@@ -149,10 +150,7 @@ def _check_room(out: Path, overwrite: bool) -> None:
 
 
 def _prepare(builder: SourceBuilder, num_proc: int | None = None) -> Any:
-    try:
-        builder.download_and_prepare(num_proc=num_proc)
-    except BuildFailed as failed:
-        raise failed.error from None
+    prepare(builder, num_proc)
     return builder.as_dataset()
 
 
@@ -164,9 +162,23 @@ def _other_files(name: str, builder: SourceBuilder) -> list[str]:
 
 def _write(out: Path, report: BuildReport, builder: SourceBuilder, splits: Any, options: dict[str, Any]) -> None:
     """Write beside `out` and move into place, so that an interrupted build leaves the old folder as it was."""
+    partial = out.with_name(f".{out.name}.partial")
+    with disk_errors(out, "no build was written; an earlier one is as it was; the same command again", SourceError):
+        try:
+            _write_parts(partial, report, builder, splits, options)
+            if out.exists():
+                shutil.rmtree(out)
+            partial.replace(out)
+        except OSError:
+            shutil.rmtree(partial, ignore_errors=True)
+            raise
+
+
+def _write_parts(
+    partial: Path, report: BuildReport, builder: SourceBuilder, splits: Any, options: dict[str, Any]
+) -> None:
     from datasets import concatenate_datasets
 
-    partial = out.with_name(f".{out.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     (partial / "data").mkdir(parents=True)
     # plain datasets can't read a split without rows, so it gets no file
@@ -191,9 +203,6 @@ def _write(out: Path, report: BuildReport, builder: SourceBuilder, splits: Any, 
         left_out=report.left_out,
     )
     (partial / "README.md").write_text(card, "utf-8")
-    if out.exists():
-        shutil.rmtree(out)
-    partial.replace(out)
 
 
 def _check_edition(builder: SourceBuilder, expected: Edition) -> None:

@@ -33,17 +33,21 @@ def card(
     check: bool = False,
     croissant: bool = False,
     agreement: str | PathLike[str] | None = None,
+    max_wait: float | None = None,
 ) -> CardReport | BuiltCardReport:
     """Render README.md, the derived configs and the figures of a growing dataset from its rows.
 
     With `check` nothing is written: `changed` of the report says what does not fit the rows; for a folder that
     `build` made the report lists every problem of its card. `croissant` adds a validated croissant.json; `agreement`
-    is the file of a report of `agree`. Raises what `hf_kokoro.cards.write_card` raises.
+    is the file of a report of `agree`. Every wait for the Hub is logged, `max_wait` bounds all of
+    them, in seconds. Raises what `hf_kokoro.cards.write_card` raises.
     """
     place = read_place(target) if isinstance(target, str | PathLike) else None
     if check and isinstance(place, Path) and _is_built(place):
         return BuiltCardReport(str(place), tuple(str(problem) for problem in folder_problems(place)))
-    return cards.write_card(target, figures=figures, check=check, croissant=croissant, agreement=agreement)
+    return cards.write_card(
+        target, figures=figures, check=check, croissant=croissant, agreement=agreement, max_wait=max_wait
+    )
 
 
 def _is_built(folder: Path) -> bool:
@@ -62,12 +66,17 @@ def publish(
     redact: bool = False,
     figures: bool = True,
     dry_run: bool = False,
+    max_wait: float | None = None,
+    token: str | None = None,
 ) -> PublishReport:
     """Publish a dataset folder: licence, privacy and card are checked first, then data and card go in one commit.
 
     `public`: a repo that does not exist yet is made public (else private). `holds_licence`, with `private`: the
     caller holds a licence for sources that do not allow publishing. `allow` names kinds of private data that may
-    stay, `redact` replaces the others. Raises what `hf_kokoro.cards.publish` raises.
+    stay, `redact` replaces the others. Every wait for the Hub is logged, `max_wait` bounds all of them, in seconds;
+    `token` is used instead of the saved login. Raises what `hf_kokoro.cards.publish` raises.
     """
-    options = cards.PublishOptions(public, private, holds_licence, tuple(allow), redact, figures, dry_run)
+    options = cards.PublishOptions(
+        public, private, holds_licence, tuple(allow), redact, figures, dry_run, max_wait, token
+    )
     return cards.publish(folder, to, options)

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from ..core.reports import Report
-from ..errors import KokoroError
+from ..errors import KokoroError, UsageError
 from ..policy import ClaimError, GateError, PrivacyError
 from .appending import Append, Row
 from .findings import say_findings
@@ -45,6 +45,8 @@ class GrowReport(Report):
     """All of it in a line or two, and how to go on."""
     began: bool = True
     """False if it was interrupted before there was a journal."""
+    interrupted: bool = False
+    """True if Ctrl-C ended it, after a last append."""
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, as `--json` prints it."""
@@ -256,7 +258,18 @@ def _told(error: Exception) -> str:
 def _next_step(error: Exception) -> str:
     if isinstance(error, PrivacyError):
         return "; the same command with one of them goes on from the journal"
-    return "" if isinstance(error, GateError) else "; the same command again goes on from the journal"
+    if isinstance(error, GateError):
+        return ""
+    if _passes(error):
+        return "; the same command again goes on from the journal"
+    return "; the verdicts are in the journal, and rows are made from it again once that is put right"
+
+
+def _passes(error: Exception) -> bool:
+    """Whether the same command may do better the next time: not after 401, 403 or other data in the target."""
+    from ..hub.errors import AccessError, BaseFormatError, ForeignData, HistoryError
+
+    return not isinstance(error, AccessError | BaseFormatError | ForeignData | HistoryError | UsageError)
 
 
 def _brief() -> Patience:

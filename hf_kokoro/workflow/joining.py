@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..core.atomic import write_atomically
+from ..core.disk import disk_errors
 from ..corpora.counsel_chat import CounselChat, Question, read_counsel_chat
 from ..corpora.fetch import local_source, origin
 from ..errors import KokoroError, SourceError, UsageError
@@ -72,14 +73,17 @@ def origin_path(journal: Path) -> Path:
 
 
 def write_origin(journal: Path, source: str, chat: CounselChat) -> None:
-    """Note the source beside the journal, replacing an older note in one step."""
+    """Note the source beside the journal, replacing an older note in one step. Raises JournalError where it can't."""
     write_origin_note(journal, source, chat.digest)
 
 
 def write_origin_note(journal: Path, source: str, digest: str) -> None:
     """The same where only the digest of what the source held is known."""
+    from ..judging.journal import JournalError
+
     note = json.dumps({"source": source, "sha256": digest}) + "\n"
-    write_atomically(origin_path(journal), note.encode())
+    with disk_errors(origin_path(journal), "nothing was judged; the journal is as it was", JournalError):
+        write_atomically(origin_path(journal), note.encode())
 
 
 def read_origin(journal: Path) -> Origin:

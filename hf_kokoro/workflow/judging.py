@@ -110,6 +110,7 @@ def judge(
     redact: bool = False,
     source_dataset: str | None = None,
     license_name: str | None = None,
+    max_wait: float | None = None,
     progress: Progress | None = None,
 ) -> JudgeRun:
     """Score every answer of every question with `min_answers` answers or more, and journal each verdict at once.
@@ -117,7 +118,8 @@ def judge(
     `judge` is a judge's name (`rule`, `claude`, `claude:MODEL`, `scripted:FILE`), a Judge, or several of them; the
     options from `model` to `prices` are for Claude. Answers that the journal has a verdict on are passed over, so the
     same call goes on where an interrupted one stopped. `append_to` grows a dataset meanwhile; a target that can't be
-    reached doesn't stop the scoring, and is said in the report's `append`. Raises UsageError, SourceError,
+    reached doesn't stop the scoring, and is said in the report's `append`; `max_wait` bounds, in seconds, how long each
+    append waits for it. Raises UsageError, SourceError,
     JournalError; ClaimError for rows that could not be published.
     """
     source, book_path = str(source), Path(journal)
@@ -131,6 +133,8 @@ def judge(
     chat = join.load_source(source)
     if not append_to and (source_dataset is not None or license_name is not None):
         raise UsageError("--source-dataset and --license are for --append-to; `pair` has them too")
+    if max_wait is not None and append_to is None:
+        raise UsageError("--max-wait is for --append-to")
     stamp = stamp_of(chat, source_dataset, license_name)
     growing = None
     if append_to:
@@ -142,6 +146,7 @@ def judge(
             to=append_to,
             allow=allow,
             redact=redact,
+            max_wait=max_wait,
             min_answers=min_answers,
             every=every,
         )
@@ -189,6 +194,7 @@ def _growing(
     to: str,
     allow: Sequence[str],
     redact: bool,
+    max_wait: float | None,
     **options: Any,
 ) -> Growing:
     """Raises UsageError for several judges: a dataset's rows are one judge's."""
@@ -196,7 +202,7 @@ def _growing(
     if len(tags) != 1:
         raise UsageError(f"--append-to: got {len(tags)} judges ({', '.join(tags)}); allowed: one, and another run each")
     refuse_unstated(to, stamp)
-    append = appender(to, DATA_PATH, allow=tuple(allow), redact=redact)
+    append = appender(to, DATA_PATH, allow=tuple(allow), redact=redact, max_wait=max_wait)
     return Growing(journal, stamp, chat, append, judge_model=tags[0], allow=allow, **options)
 
 

@@ -130,9 +130,9 @@ def _files_of(source: Path, ignored: Iterable[str]) -> list[Path]:
 def _write(out: Path, text: str) -> None:
     """Whole or not at all: an interrupted run leaves the old file as it was."""
     from ..core.atomic import make_folders, write_atomically
+    from ..core.disk import disk_errors
 
-    try:
+    kept = "no row was written, and what stood there is as it was; the verdicts are in the journal: pair them again"
+    with disk_errors(out, kept, SourceError):
         make_folders(out.parent)
         write_atomically(out, text.encode())
-    except OSError as error:
-        raise SourceError(f"{out}: can't be written ({error.strerror})") from error

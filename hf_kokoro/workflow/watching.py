@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..miti.contract import DATA_PATH
 from . import joining as join
@@ -38,15 +39,22 @@ def grow(
     license_name: str | None = None,
     card: bool | None = None,
     allow: Sequence[str] = (),
+    redact: bool = False,
+    segment_bytes: int | None = None,
+    message: str | None = None,
+    branch: str | None = None,
+    private: bool = True,
+    token: str | None = None,
+    spool: str | PathLike[str] | None = None,
+    max_wait: float | None = None,
     appended: Callable[[AppendReport], None] = lambda report: None,
-    **options: Any,
 ) -> GrowReport:
     """Make rows of the complete questions of a journal that another process writes, and append them to `to`.
 
     Best against worst, as `pair` makes them: after every so many verdicts, after a minute without one, and on
-    Ctrl-C, which ends it; with `once` it ends after one look. `appended` is called after each append; `options` are
-    those of `append_rows`: `branch`, `private`, `redact`, `segment_bytes`, `message`, `spool`. A target that can't be
-    reached is tried again, and said in the report's `failure`.
+    Ctrl-C, which ends it (the report is `interrupted`); with `once` it ends after one look. `appended` is called after
+    each append. From `card` on the options are those of `append_rows`, and count for each append. A target that can't
+    be reached is tried again, and said in the report's `failure`.
 
     Raises JournalError, SourceError, UsageError, ForeignData, ClaimError.
     """
@@ -54,7 +62,20 @@ def grow(
 
     book, growing = Path(journal), None
     # what the target is may be wrong now; the journal may take a while
-    append = appender(to, path, card, allow=tuple(allow), **options)
+    append = appender(
+        to,
+        path,
+        card,
+        branch=branch,
+        private=private,
+        token=token,
+        max_wait=max_wait,
+        allow=tuple(allow),
+        redact=redact,
+        segment_bytes=segment_bytes,
+        message=message,
+        spool=spool,
+    )
     try:
         if once:
             verdicts_behind(book, 0)
@@ -76,8 +97,9 @@ def grow(
             _follow(growing, poll_seconds)
     except KeyboardInterrupt:
         if growing is None:
-            return GrowReport(began=False)
+            return GrowReport(began=False, interrupted=True)
         growing.finish(interrupted=True)
+        return replace(growing.report(), interrupted=True)
     else:
         growing.read()
         growing.finish()

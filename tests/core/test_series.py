@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import logging
 import random
+from fnmatch import fnmatch
 from pathlib import Path
 
 import datasets
 import pytest
 from datasets.data_files import DataFilesList
 
-from hf_kokoro.core.series import Series
+from hf_kokoro.core.series import Series, split_lines
+from hf_kokoro.errors import UsageError
 
 SERIES = Series("data/pilot.jsonl")
 SEGMENTS = ["data/pilot.jsonl", "data/pilot-00001.jsonl", "data/pilot-99999.jsonl", "data/pilot-100000.jsonl"]
@@ -63,3 +65,11 @@ def test_strays_are_warned_of_once_by_name_and_nothing_is_said_without_any(caplo
     assert record.getMessage().startswith("my-dataset: left out data/pilot (copy).jsonl, data/pilot-000001.jsonl, ")
     assert "data/pilot2.jsonl" in record.getMessage()
     assert "data/pilot-99999" not in record.getMessage()
+
+
+def test_a_segment_that_no_pattern_would_take_in_is_refused() -> None:
+    last = SERIES.name(999_999)
+    assert last in SERIES
+    assert any(fnmatch(last, pattern) for pattern in SERIES.patterns)
+    with pytest.raises(UsageError, match=r"999999 segments.*nothing was written; begin another file"):
+        split_lines(SERIES, last, 10, [b"{}\n"], 10)

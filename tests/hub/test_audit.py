@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hf_kokoro import append_rows, audit
-from hf_kokoro.hub.errors import AccessError, OutcomeUnknown
+from hf_kokoro.hub.errors import AccessError, GaveUp
 from hf_kokoro.hub.remote import HubTarget
 
 from .double import Drop, HubDouble, Status, Wound
@@ -237,7 +237,7 @@ def test_audit_goes_on_after_a_broken_download_from_a_server_that_sends_only_who
 def test_audit_gives_up_on_a_hub_that_stays_away(hub: HubDouble, hub_target: Make) -> None:
     append_rows(hub_target(), rows(1))
     hub.faults.roll(1.0, 0, [Status(503)])
-    with pytest.raises(OutcomeUnknown, match="503"):
+    with pytest.raises(GaveUp, match="503"):
         audit(hub_target())
 
 

@@ -254,11 +254,11 @@ def test_no_rows_at_all_make_no_folder_and_no_repo(
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (DatasetDict({"train": Dataset.from_list(rows(1))}), r"several splits \('train'\): give one of them"),
+        (DatasetDict({"train": Dataset.from_list(rows(1))}), r"DatasetDict of the splits train \(give one of them"),
         (row(1), "one mapping"),
-        (7, "rows is 7; allowed"),
-        (b"rows.jsonl", "rows is a bytes"),
-        (None, "rows is None"),
+        (7, "rows: got 7; allowed"),
+        (b"rows.jsonl", "rows: got a bytes"),
+        (None, "rows: got None"),
     ],
 )
 def test_what_is_no_batch_is_bad_usage(tmp_path: Path, given: Any, said: str) -> None:

@@ -96,14 +96,16 @@ def test_a_growing_repo_is_read_at_its_head_and_never_from_an_old_copy(
         assert load(hub, tmp_path / "home", asked) == [[count, f"hf://datasets/user/pairs@{done.oid}"]]
     hub.faults.script("GET", "/api/datasets/user/pairs", *[Status(503)] * 9)
     (error,) = load(hub, tmp_path / "home", asked)
-    assert str(error).startswith("SourceError: user/pairs: the Hub answered 503")
+    assert "HTTP 503" in str(error)
 
 
 def test_a_repo_that_is_not_there_says_what_to_check(hub: HubDouble, tmp_path: Path) -> None:
     (error,) = load(hub, tmp_path / "home", ("kokorochat", "dialogues", {"source": "user/nothing"}))
-    assert str(error).startswith("SourceError: user/nothing: the Hub answered 404; check the id, the revision and that")
+    assert str(error).startswith("SourceError: user/nothing: ")
+    assert "HTTP 404: Repository not found" in str(error)
+    assert "check the id, the revision and that your token may read it" in str(error)
     (error,) = load(hub, tmp_path / "home", ("kokorochat", "dialogues", {"source": "user/pairs", "revision": "v9"}))
-    assert "the Hub answered 404" in str(error)
+    assert "HTTP 404" in str(error)
 
 
 def test_a_hub_that_cannot_be_reached_is_one_clear_error(tmp_path: Path) -> None:
@@ -114,3 +116,12 @@ def test_a_hub_that_cannot_be_reached_is_one_clear_error(tmp_path: Path) -> None
     assert "SourceError: user/pairs: " in done.stdout
     assert "the Hub can't be reached" in done.stdout
     assert "Traceback" not in done.stderr
+
+
+def test_a_cache_that_cannot_be_written_is_named_with_the_way_out(hub: HubDouble, api: HfApi, tmp_path: Path) -> None:
+    api.upload_file(path_or_fileobj=ROWS, path_in_repo="data/pilot.jsonl", repo_id="user/pairs", repo_type="dataset")
+    (tmp_path / "file").write_text("")
+    (error,) = load(hub, tmp_path / "file" / "home", ("miti_st_dpo", "rows", {"source": "user/pairs"}))
+    assert str(error).startswith("SourceError: ")
+    assert "Not a directory" in str(error)
+    assert "HF_HOME names another place for it" in str(error)

@@ -14,7 +14,7 @@ from huggingface_hub import HfApi, close_session, get_session, set_client_factor
 from huggingface_hub.utils._http import default_client_factory
 
 from hf_kokoro import append_rows
-from hf_kokoro.hub.client import CONNECT_SECONDS, READ_SECONDS
+from hf_kokoro.core.hubclient import CONNECT_SECONDS, READ_SECONDS
 from hf_kokoro.hub.remote import HubTarget
 
 from .double import Delay, Hang, HubDouble

@@ -115,6 +115,20 @@ def test_without_a_key_one_line_says_so_and_nothing_is_advised(
     assert "ANTHROPIC_API_KEY" in json.loads(out)["judges"][0]["stopped"]
 
 
+@pytest.mark.parametrize("name", ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"])
+@pytest.mark.parametrize(("key", "fault"), [(f"{KEY}\n", "ends with a line end"), ("schlüssel", "is not printable")])
+def test_a_key_that_no_request_can_carry_is_named_before_any(
+    double: Double, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *, name: str, key: str, fault: str
+) -> None:
+    monkeypatch.setenv(name, key)
+    code, out, err = run("--judge", "claude", cwd=tmp_path)
+    assert (code, out) == (1, "")
+    assert f"nothing was judged: claude-opus-4-7: {name} " in err
+    assert fault in err
+    assert key.strip() not in err
+    assert double.requests == []
+
+
 def test_a_run_that_stops_later_says_once_why_and_how_to_go_on(double: Double, tmp_path: Path) -> None:
     double.answer = lambda n, request: error(402, "billing_error") if n >= 5 else None
     code, out, _ = run("--judge", "claude", cwd=tmp_path)

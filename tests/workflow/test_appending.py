@@ -15,9 +15,11 @@ import pytest
 import hf_kokoro as hk
 from hf_kokoro import workflow
 from hf_kokoro.errors import RowError, UsageError
+from hf_kokoro.hub import HubTarget
 from hf_kokoro.miti.contract import DATA_PATH, row_line
 
 from ..cards.conftest import make_row
+from ..hub.double import HubDouble
 from ..judging.judging_support import run
 
 ROWS = [make_row(number) for number in range(4)]
@@ -108,3 +110,31 @@ def test_other_files_go_along_with_the_renewed_card(tmp_path: Path) -> None:
     )
     assert (folder / "notes.json").read_text() == "4"
     assert lines(folder / PAIRS) == 4
+
+
+@pytest.mark.parametrize("rows", [None, 7, object()])
+def test_what_are_no_rows_is_named_with_what_may_be(tmp_path: Path, rows: Any) -> None:
+    with pytest.raises(UsageError, match=r"rows: got .*; allowed: a list or another iterable of rows"):
+        workflow.append_rows(tmp_path / "pairs", rows)
+    with pytest.raises(UsageError, match=r"rows: got .*; allowed: a list or another iterable of rows"):
+        workflow.append_rows(tmp_path / "pairs", {"question_id": "q1"})
+
+
+def test_a_dataset_dict_is_named_with_the_split_to_give(tmp_path: Path) -> None:
+    split = datasets.Dataset.from_list([make_row(0)])
+    given = datasets.DatasetDict({"train": split, "test": split})
+    with pytest.raises(
+        UsageError, match=r"got a DatasetDict of the splits train, test \(give one of them: rows\['train'\]"
+    ):
+        workflow.append_rows(tmp_path / "pairs", given)
+    assert not (tmp_path / "pairs").exists()
+
+
+def test_the_card_hook_takes_what_belongs_to_the_hub_alone(tmp_path: Path) -> None:
+    with HubDouble(tmp_path / "hub") as hub:
+        hub.repo("user/pairs")
+        target = HubTarget("user/pairs", token="hf_writes", endpoint=hub.endpoint, cache_dir=tmp_path / "mirrors")
+        assert workflow.append_rows(target, [make_row(0)], card=True).added == 1
+        assert b"user/pairs" in hub.repo("user/pairs").read("README.md")
+    with pytest.raises(UsageError, match="two of branch"):
+        workflow.append_rows("user/pairs@one", [make_row(0)], branch="two", token="hf_x", card=True)

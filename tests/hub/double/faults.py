@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Status:
-    """Answer with this status; the request is not carried out unless `applied`."""
+    """Answer with this status and words; the request is not carried out unless `applied`."""
 
     code: int
     headers: Mapping[str, str] = field(default_factory=dict)
     applied: bool = False
+    says: str = "as the script says"
 
 
 @dataclass(frozen=True)

@@ -142,6 +142,8 @@ def _create(double: HubDouble, request: Request) -> Reply:
 
 def _info(repo: Repo, commit: Commit, request: Request) -> Reply:
     info: dict[str, Any] = {"_id": "0" * 24, "id": repo.id, "sha": commit.oid}
+    if request.query.get("expand") == "private":
+        info["private"] = repo.private
     if "expand" not in request.query:
         info |= {
             "private": repo.private,

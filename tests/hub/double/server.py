@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import select
 import socket
 import struct
@@ -130,8 +131,8 @@ class _Handler(BaseHTTPRequestHandler):
         if isinstance(fault, Status | Drop | Reset | Hang | Html) and getattr(fault, "applied", True):
             answer(double, request)
         match fault:
-            case Status(code, headers):
-                self._send(Reply(code, b'{"error": "as the script says"}', headers=dict(headers)))
+            case Status(code, headers, says=says):
+                self._send(Reply(code, json.dumps({"error": says}).encode(), headers=dict(headers)))
             case Html():
                 self._send(Reply(200, b"<html>a proxy's page</html>", headers={"Content-Type": "text/html"}))
             case Drop():

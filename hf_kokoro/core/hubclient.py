@@ -1,5 +1,8 @@
 """An HTTP client of our own inside huggingface_hub: time limits and byte counts for our requests and for no others.
 
+Nothing is tried again within it, for huggingface_hub waits in silence, as long as a server says: 429, 5xx and broken
+connections are raised at once, and who made the call waits (`core.patience`).
+
 Facts are for huggingface_hub 2.4: one client serves the whole process, `HfApi` takes none for a call, and setting a
 factory closes the client under the requests of other threads. It asks for that client at every request, though, so a
 `_Shared` is put in its place, and in the place of the factory, for a client that is closed is made anew. It passes
@@ -14,17 +17,35 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import wraps
 from typing import Any
 
 import httpx2
+from huggingface_hub import get_token
 from huggingface_hub.utils import _http
 from huggingface_hub.utils.tqdm import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
 
-from .target import Traffic
+from .secrets import check_secret
 
 CONNECT_SECONDS = 15.0
 READ_SECONDS = 120.0
 """No byte for this long counts as lost; a commit of a large repo may take a minute before it answers."""
+LEAST_SECONDS = 5.0
+"""What --max-wait leaves for an answer: a commit that is given up sooner may well have landed."""
+
+
+@dataclass
+class Traffic:
+    """Body bytes that went out and came in."""
+
+    sent: int = 0
+    received: int = 0
+
+
+class BrokenConnection(Exception):
+    """A connection that failed, by the class of the HTTP library's error: no class that huggingface_hub tries again."""
+
 
 _Factory = Callable[[], httpx2.Client]
 
@@ -32,17 +53,20 @@ _Factory = Callable[[], httpx2.Client]
 class OwnClient:
     """Time limits and a counter for the requests of one target; they share the client that is ours.
 
-    Requests that have no time limits get these; body bytes are added to `traffic`.
+    Requests that have no time limits get these; body bytes are added to `traffic`. `token` is what requests carry:
+    UsageError, before any, if they can't.
     """
 
-    def __init__(self, traffic: Traffic, read_seconds: float = READ_SECONDS) -> None:
-        self._traffic = traffic
+    def __init__(self, traffic: Traffic, read_seconds: float = READ_SECONDS, token: str | bool | None = None) -> None:
+        self._traffic, self._token, self._token_checked = traffic, token, False
+        self.read_seconds = read_seconds
         self._limits = {"connect": CONNECT_SECONDS, "read": read_seconds, "write": read_seconds, "pool": read_seconds}
         self._responses: list[httpx2.Response] = []
 
     @contextmanager
     def used(self) -> Iterator[None]:
         """Within this, requests of huggingface_hub are ours, those of this context: threads that it starts are not."""
+        self._check_token()
         _take_its_place()
         before = _USED.set(self)
         try:
@@ -51,6 +75,13 @@ class OwnClient:
         finally:
             _USED.reset(before)
             self.count()
+
+    def _check_token(self) -> None:
+        if not self._token_checked:
+            login = "log in again with `hf auth login`, or set HF_TOKEN anew"
+            token = get_token() if self._token is None or self._token is True else self._token
+            check_secret(token, "the Hub's token", login)
+            self._token_checked = True
 
     def count(self) -> None:
         """Add up the responses that have ended."""
@@ -80,6 +111,40 @@ def _on_request(request: httpx2.Request) -> None:
 def _on_response(response: httpx2.Response) -> None:
     if own := _USED.get():
         own.gets(response)
+        if response.status_code == 429 or response.status_code >= 500:
+            response.read()
+            _http.hf_raise_for_status(response)
+
+
+def _breaking(call: Callable[..., Any]) -> Callable[..., Any]:
+    """A client's `request` whose connection errors nobody tries again on the way."""
+
+    @wraps(call)
+    def request(*given: Any, **named: Any) -> Any:
+        try:
+            return call(*given, **named)
+        except httpx2.TransportError as error:
+            raise BrokenConnection(type(error).__name__) from error
+
+    return request
+
+
+def _breaking_stream(call: Callable[..., Any]) -> Callable[..., Any]:
+    """The same for `stream`."""
+
+    @wraps(call)
+    @contextmanager
+    def stream(*given: Any, **named: Any) -> Iterator[Any]:
+        try:
+            with call(*given, **named) as response:
+                yield response
+        except httpx2.TransportError as error:
+            raise BrokenConnection(type(error).__name__) from error
+
+    return stream
+
+
+_BREAKING = {"request": _breaking, "stream": _breaking_stream}
 
 
 class _Shared:
@@ -96,7 +161,8 @@ class _Shared:
         return self
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._current(), name)
+        found = getattr(self._current(), name)
+        return _BREAKING[name](found) if name in _BREAKING and _USED.get() else found
 
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(self._current(), name, value)

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..core.stats import Estimate
 from .front_matter import CardError
+from .markdown import as_code, as_text
 
 NOT_MEASURED = (
     "Not measured for this card. `hf-kokoro agree` compares the journals of two judges, and "
@@ -41,7 +42,8 @@ def kept_agreement(body: str) -> str:
 
 def _table(agreement: Mapping[str, Any]) -> str:
     lines = [
-        f"`{agreement['first']}` against `{agreement['second']}`, {agreement['answers']:,} answers that both scored:",
+        f"{as_code(agreement['first'])} against {as_code(agreement['second'])}, "
+        f"{agreement['answers']:,} answers that both scored:",
         "",
         "| dimension | exact | within 1 | difference | kappa (quadratic) | AC1 | alpha (ordinal) |",
         "|---|---|---|---|---|---|---|",
@@ -49,7 +51,7 @@ def _table(agreement: Mapping[str, Any]) -> str:
     for found in agreement["dimensions"]:
         shares = " | ".join(f"{100 * found[name]['value']:.0f} %" for name in ("exact", "within_1"))
         numbers = " | ".join(_number(found[name]) for name in ("difference", "kappa", "ac1", "alpha"))
-        lines.append(f"| {found['dimension']} | {shares} | {numbers} |")
+        lines.append(f"| {as_text(found['dimension'])} | {shares} | {numbers} |")
     pairs = agreement["pairs"]
     lines += [
         "",

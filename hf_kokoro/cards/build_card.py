@@ -14,9 +14,10 @@ from ..corpora.views import View, fixed
 from ..errors import UsageError, describe
 from ..policy.licences import Origins
 from .columns import column_table
-from .front_matter import ConfigCard, configs_metadata, join_card, merge_metadata, size_category, split_card
+from .front_matter import ConfigCard, configs_metadata, size_category, split_card
 from .miti_card import LOCAL_NAME
 from .origins import wording_of
+from .renewing import renew_card
 from .templates import fill, keep_hand_written, template
 
 _SHARED_TAGS = ("counselling", "empathy", "mental-health")
@@ -49,7 +50,7 @@ def render_build_card(
     if name not in BUILDERS:
         raise UsageError(f"card: got dataset {describe(name, show=True)}; {allowed(name, BUILDERS)}")
     about = BUILDERS[name].ABOUT
-    old_data, old_body = split_card(existing) if existing else ({}, "")
+    _, old_body = split_card(existing) if existing else ({}, "")
     total = sum(rows.values())
     values = {
         "config": config,
@@ -71,7 +72,9 @@ def render_build_card(
     body = keep_hand_written(fill(prose, values), old_body or None, prose)
     filled = {split: count for split, count in rows.items() if count}
     card = ConfigCard(config, features, data_files, filled, default=True)
-    return join_card(merge_metadata(old_data, _metadata(name, card, total, options or {}) | stated), body)
+    metadata = _metadata(name, card, total, options or {}) | stated
+    # the folder holds this config and no other, whatever a former build's card says
+    return renew_card(existing, metadata, body, joined=False, named=False)
 
 
 def build_statistics(

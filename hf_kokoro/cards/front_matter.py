@@ -1,4 +1,4 @@
-"""The YAML block of a card: read strictly, merged key by key, written so that every string comes back."""
+"""The YAML block of a card: read strictly, and renewed key by key; what is not ours in it keeps its bytes."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import yaml
 from datasets import DatasetInfo, Features
 from datasets.info import DatasetInfosDict
 from huggingface_hub import DatasetCardData
+from yaml import YAMLError
 
 from ..errors import KokoroError
+from .strict_yaml import dump_mapping, load_mapping, reason
 
 SIZE_STEPS = ("1K", "10K", "100K", "1M", "10M", "100M", "1B", "10B", "100B", "1T")
-_BLOCK = re.compile(r"\A(?:\ufeff)?\s*---[ \t]*\r?\n(.*?)(?:\r?\n)?---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
+_BLOCK = re.compile(r"\A\ufeff?\s*---[ \t]*(\r?\n)(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+_UNCLOSED = re.compile(r"\A\ufeff?\s*---[ \t]*\r?\n[ \t]*[\w-]+:\s")
 
 
 class CardError(KokoroError):
@@ -74,86 +76,44 @@ def configs_metadata(configs: Sequence[ConfigCard]) -> dict[str, Any]:
     return {"configs": entries, "dataset_info": [{"config_name": c.name, **infos[c.name]} for c in configs]}
 
 
+def card_text(content: bytes) -> str:
+    """The text of a README.md, without a byte order mark. Raises CardError for what is not UTF-8."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise CardError(f"README.md byte {error.start}: not UTF-8; save it as UTF-8") from None
+
+
 def split_card(text: str) -> tuple[dict[str, Any], str]:
     """YAML keys and body of a card, line ends of Windows read as `\\n`.
 
-    Raises CardError for YAML that is broken, repeated or no mapping.
+    Raises CardError for YAML that is broken, repeated, never closed or no mapping.
     """
-    text = text.replace("\r\n", "\n")
+    block, body = split_block(text)
+    return read_block(block)[0], body
+
+
+def split_block(text: str) -> tuple[str, str]:
+    """The text between the `---` lines, every byte as it is, and the body, line ends of Windows read as `\\n`.
+
+    A line that is `---` and nothing else closes the block, as for `huggingface_hub` and `datasets`; within a line, or
+    indented, it is text. Raises CardError for a block that is never closed.
+    """
     match = _BLOCK.match(text)
-    if match is None:
-        return {}, text
+    if match is None and _UNCLOSED.match(text):
+        raise CardError("README.md: the YAML block is never closed; write a line of --- below its last key")
+    block, body = (match[2], text[match.end() :]) if match else ("", text)
+    return block, body.replace("\r\n", "\n")
+
+
+def read_block(block: str) -> tuple[dict[str, Any], Any]:
+    """Keys and values of the text between the `---` lines, and its YAML node. Raises CardError."""
     try:
-        data = yaml.load(match[1], Loader=_StrictLoader)
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise CardError(f"README.md: the YAML block can't be read ({_reason(error)}); repair it by hand") from None
-    if data is None:
-        data = {}
-    if not isinstance(data, dict):
-        raise CardError(f"README.md: the YAML block is a {type(data).__name__}; allowed: keys and values")
-    return data, text[match.end() :]
+        return load_mapping(block)
+    except (YAMLError, RecursionError, ValueError) as error:
+        raise CardError(f"README.md: the YAML block can't be read ({reason(error)}); repair it by hand") from None
 
 
 def join_card(data: Mapping[str, Any], body: str) -> str:
-    """The card's text: YAML between `---` lines, then the body."""
-    block = yaml.dump(dict(data), Dumper=_PlainDumper, sort_keys=False, allow_unicode=True, width=10_000)
-    return f"---\n{block}---\n{body}"
-
-
-def merge_metadata(existing: Mapping[str, Any], generated: Mapping[str, Any]) -> dict[str, Any]:
-    """Generated keys win, all others stay; lists of tags are joined, configs and infos merged by name.
-
-    A generated key that is None is left out, whatever the existing card says.
-    """
-    kept = {key: value for key, value in existing.items() if key not in generated}
-    merged = {**{key: value for key, value in generated.items() if value is not None}, **kept}
-    for key in ("configs", "dataset_info"):
-        merged[key] = _merge_named(existing.get(key), generated.get(key) or [])
-    if isinstance(existing.get("tags"), list):
-        own = list(generated.get("tags", ()))
-        merged["tags"] = own + [tag for tag in existing["tags"] if tag not in own]
-    return merged
-
-
-def _merge_named(existing: Any, generated: Sequence[Mapping[str, Any]]) -> list[Any]:
-    known = [existing] if isinstance(existing, dict) else existing if isinstance(existing, list) else []
-    names = {entry["config_name"] for entry in generated}
-    others = [e for e in known if isinstance(e, dict) and e.get("config_name", "default") not in names]
-    return [*generated, *others]
-
-
-def _reason(error: Exception) -> str:
-    mark = getattr(error, "problem_mark", None)
-    problem = getattr(error, "problem", None) or type(error).__name__
-    return f"line {mark.line + 2}: {problem}" if mark else str(problem)
-
-
-class _PlainDumper(yaml.SafeDumper):
-    """Safe YAML without anchors, list items indented below their key."""
-
-    def ignore_aliases(self, data: Any) -> bool:
-        return True
-
-    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
-        super().increase_indent(flow, False)
-
-
-class _StrictLoader(yaml.SafeLoader):
-    """Safe YAML that refuses a key that stands twice, and aliases: a few of them can unfold to any size."""
-
-    def compose_node(self, parent: Any, index: Any) -> yaml.Node | None:
-        if self.check_event(yaml.events.AliasEvent):
-            raise yaml.composer.ComposerError(None, None, "an alias", parent.start_mark)
-        node: yaml.Node | None = super().compose_node(parent, index)
-        return node
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen = set()
-        for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)
-            if isinstance(key, list | dict):
-                raise yaml.constructor.ConstructorError(None, None, "a key that is no text", key_node.start_mark)
-            if key in seen:
-                raise yaml.constructor.ConstructorError(None, None, "a key that stands twice", key_node.start_mark)
-            seen.add(key)
-        return super().construct_mapping(node, deep=deep)
+    """The text of a new card: YAML between `---` lines, then the body."""
+    return f"---\n{dump_mapping(data)}---\n{body}"

@@ -14,8 +14,10 @@ from ..miti.views import DESIRABLE_MIN
 from .agreement import kept_agreement
 from .derived import PAIRS_PATH, UNPAIRED_PATH
 from .facts import MitiFacts, mean, median
-from .front_matter import ConfigCard, configs_metadata, join_card, merge_metadata, size_category, split_card
+from .front_matter import ConfigCard, configs_metadata, size_category, split_card
+from .markdown import as_code, as_text
 from .origins import Wording, wording_of
+from .renewing import renew_card
 from .templates import fill, keep_hand_written, template
 
 DATA_FILES = Series(DATA_PATH).patterns
@@ -57,7 +59,7 @@ def render_miti_card(
     keeps what the existing card says; `today` (ISO date) dates a new line of the
     growth table. Raises CardError if the existing card's YAML can't be read.
     """
-    old_data, old_body = split_card(existing) if existing else ({}, "")
+    _, old_body = split_card(existing) if existing else ({}, "")
     wording = wording_of(facts.origins)
     values = {
         **wording.values(),
@@ -65,20 +67,22 @@ def render_miti_card(
         "questions": f"{len(facts.questions):,}",
         "answers": f"{facts.answers:,}",
         "therapists": f"{len(facts.therapists['answers']):,}",
-        "judges": ", ".join(f"`{judge}` ({count:,} rows)" for judge, count in facts.judges.most_common())
+        "judges": ", ".join(f"{as_code(judge)} ({count:,} rows)" for judge, count in facts.judges.most_common())
         or "nobody yet",
         "repo": repo,
         "desirable_min": str(DESIRABLE_MIN),
         "numbers": _numbers(facts, wording.writer),
         "figures": "\n\n".join(f"![{MITI_FIGURES[path]}]({path})" for path in figures),
-        "topics": ", ".join(f"{topic or '(none)'} ({count:,})" for topic, count in facts.topics.most_common(10)),
+        "topics": ", ".join(
+            f"{as_text(topic) or '(none)'} ({count:,})" for topic, count in facts.topics.most_common(10)
+        ),
         "limits": "\n".join(f"- {limit}" for limit in _limits(facts, wording.writer)),
         "agreement": agreement or kept_agreement(old_body),
         "growth": _growth(facts, old_body, today or datetime.now(UTC).date().isoformat()),
     }
     prose = template("miti_st_dpo")
     body = keep_hand_written(fill(prose, values), old_body or None, prose)
-    return join_card(merge_metadata(old_data, _metadata(facts, wording, data_files, stamp)), body)
+    return renew_card(existing, _metadata(facts, wording, data_files, stamp), body)
 
 
 def _metadata(facts: MitiFacts, wording: Wording, data_files: Sequence[str], stamp: str) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from ..hub.remote import HubTarget
 from ..hub.resolve import HubOptions
 from ..hub.target import CARD_PATH, Change, Ours, Put, Remove, Target
 from ..miti.contract import DATA_PATH
-from ..policy import Gate
+from ..policy import Gate, Policy, read_policy
 from ..policy.gate import check_kinds
 from ..policy.licences import check_may_publish, refusal
 from .check import card_problems, raise_problems
@@ -41,17 +41,18 @@ class PublishOptions:
 
     `public`: a repo that does not exist yet is made public (else private). `holds_licence`: the caller holds a
     licence for sources that do not allow publishing. `allow`: kinds of private data that may stay. `redact`:
-    replace findings by `[kind]`. `dry_run`: check everything, send nothing. `max_wait`: seconds that may be waited for
-    the Hub in all. `token`: instead of the saved login.
+    replace findings by `[kind]`. `policy`: a file that decides what these two leave open. `dry_run`: check everything,
+    send nothing. `max_wait`: seconds that may be waited for the Hub in all. `token`: instead of the saved login.
     """
 
     public: bool = False
     private: bool = False
     holds_licence: bool = False
     allow: Sequence[str] = ()
-    redact: bool = False
+    redact: bool | None = None
     figures: bool = True
     dry_run: bool = False
+    policy: str | os.PathLike[str] | Policy | None = None
     max_wait: float | None = None
     token: str | None = field(default=None, repr=False)
 
@@ -60,6 +61,7 @@ class PublishOptions:
         if self.public and self.private:
             raise UsageError("publish: --public and --private contradict each other; give one (default: private)")
         check_kinds(self.allow)
+        read_policy(self.policy)
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,7 @@ class PublishReport(Report):
     dry_run: bool = False
     removed: tuple[str, ...] = ()
     missing: str = ""
+    decided: tuple[str, ...] = ()
 
 
 def publish(
@@ -99,6 +102,7 @@ def publish(
     source = Path(folder).expanduser()
     if not source.is_dir():
         raise UsageError(f"publish: {source} is no folder; give one that `build` or `append` made")
+    options = replace(options, max_wait=read_policy(options.policy).or_given("max_wait", options.max_wait))
     place = resolve_target(to, HubOptions(token=options.token, private=not options.public, max_wait=options.max_wait))
     _refuse_scripts(source)
     series = Series(DATA_PATH)
@@ -145,6 +149,7 @@ def _publish_rows(
         rows,
         allow=options.allow,
         redact=options.redact,
+        policy=options.policy,
         strict=True,
         extra_operations=extra_files,
         dry_run=options.dry_run,
@@ -168,6 +173,7 @@ def _publish_rows(
         redacted=done.redacted,
         dry_run=options.dry_run,
         missing=done.missing,
+        decided=tuple(done.decided),
     )
 
 
@@ -191,7 +197,7 @@ def _publish_files(source: Path, place: Target, options: PublishOptions) -> Publ
         _refuse_public_repo(place)
     data, _ = split_card((source / CARD_PATH).read_text("utf-8-sig"))
     wanted = _wanted_files(source, data)
-    gate = Gate(options.allow)
+    gate = Gate(options.allow, policy=read_policy(options.policy))
     for path in wanted:
         for record in _read_rows(source / path):
             gate.record(path, record)
@@ -209,6 +215,7 @@ def _publish_files(source: Path, place: Target, options: PublishOptions) -> Publ
         dry_run=options.dry_run,
         removed=sent.removed,
         missing=sent.missing,
+        decided=gate.decided,
     )
 
 

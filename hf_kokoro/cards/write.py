@@ -28,7 +28,7 @@ from .croissant import CROISSANT_PATH, check_croissant, render_croissant
 from .derived import PAIRS_PATH, UNPAIRED_PATH, derive
 from .facts import MitiFacts
 from .figures import miti_st_figures
-from .front_matter import CardError
+from .front_matter import CardError, card_text
 from .miti_card import DATA_FILES, LOCAL_NAME, growth_date, miti_configs, render_miti_card
 
 DATASET = "miti_st_dpo"
@@ -131,7 +131,7 @@ def render_files(
     drawn = miti_st_figures(facts) if options.figures else {}
     card = render_miti_card(
         facts,
-        _text(existing),
+        None if existing is None else card_text(existing),
         repo=options.repo,
         data_files=options.data_files,
         # a repo's revision is part of the cache key already; only a folder needs the stamp
@@ -184,15 +184,6 @@ def _write(
     return CardReport(
         place.name, rows, revision, sizes, changed or tuple(path for path in files if path in written), check
     )
-
-
-def _text(card: bytes | None) -> str | None:
-    if card is None:
-        return None
-    try:
-        return card.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise CardError(f"{CARD_PATH} byte {error.start}: not UTF-8; save it as UTF-8") from None
 
 
 def read_lines(parts: Parts) -> Iterator[tuple[str, bytes]]:

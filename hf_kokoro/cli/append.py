@@ -10,7 +10,7 @@ import typer
 
 from ..errors import UsageError
 from .console import INTERRUPTED, interruptible, print_error, print_findings, print_json
-from .gate_options import LICENSE_HELP, SOURCE_DATASET_HELP, Allow, Redact
+from .gate_options import LICENSE_HELP, SOURCE_DATASET_HELP, Allow, PolicyFile, Redact
 from .wait_options import MaxWait
 
 if TYPE_CHECKING:
@@ -52,7 +52,8 @@ def append(
     pr: Annotated[bool, typer.Option("--pr", help="Open a pull request instead of committing.")] = False,
     public: Annotated[bool, typer.Option("--public", help="A repo that is made now is public, not private.")] = False,
     allow: Allow = None,
-    redact: Redact = False,
+    redact: Redact = None,
+    policy: PolicyFile = None,
     spool: Annotated[
         Path | None,
         typer.Option(help="Folder to keep rows in that the Hub could not take now, for `spool send` (default: none)."),
@@ -84,7 +85,8 @@ def append(
 
     On the Hub a branch that others write to as well is no problem, and every wait says what for. When an append fails,
     or Ctrl-C ends it, it says which rows are not there; the same command again sends them. Texts that may point to
-    people stop it before anything is sent: --allow KIND, or --redact. For a folder they are only noted.
+    people stop it before anything is sent: --allow KIND, --redact, or decisions in a --policy file. For a folder they
+    are only noted.
 
     A place that holds its rows as `push_to_hub` writes them is refused, or with --adopt taken over: in one commit
     all of its rows and the new ones are in data/pilot.jsonl, the card names it, and the former files are gone; that
@@ -107,6 +109,7 @@ def append(
         "max_wait": max_wait,
         "allow": tuple(allow or ()),
         "redact": redact,
+        "policy": policy,
     }
     if watch is not None:
         if rows is not None or skip_invalid or dry_run or pr or adopt or whole_floats:
@@ -161,7 +164,7 @@ def append(
         print_json(report.as_dict())
     else:
         print_report(report)
-    print_findings(report.findings, allow or ())
+    print_findings(report.findings, report.allowed)
 
 
 def _end_watch(grown: GrowReport, as_json: bool) -> None:
@@ -212,6 +215,8 @@ def print_report(report: AppendReport) -> None:
         print(f"  {report.missing}: {made}")
     if report.redacted:
         print(f"  {report.redacted} findings replaced")
+    for line in report.decided:
+        print(f"  {line}")
     if report.pr_url:
         print(f"pull request: {report.pr_url}")
     revision = f", revision {report.revision[:12]}" if report.revision else ""

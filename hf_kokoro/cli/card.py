@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from .console import interruptible, print_json
+from .gate_options import PolicyFile
 from .wait_options import MaxWait
 
 
@@ -26,6 +27,7 @@ def card(
         Path | None, typer.Option(help="Report of `hf-kokoro agree --json` to show in the card.")
     ] = None,
     max_wait: MaxWait = None,
+    policy: PolicyFile = None,
     json_: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Render README.md, the derived configs and the figures of a dataset from its rows.
@@ -40,7 +42,15 @@ def card(
     from ..workflow.describing import BuiltCardReport
 
     with interruptible("the dataset has its former card or the new one, as a whole; the same command again renews it"):
-        report = run(target, figures=figures, check=check, croissant=croissant, agreement=agreement, max_wait=max_wait)
+        report = run(
+            target,
+            figures=figures,
+            check=check,
+            croissant=croissant,
+            agreement=agreement,
+            policy=policy,
+            max_wait=max_wait,
+        )
     if json_:
         print_json(report.as_dict())
     elif isinstance(report, BuiltCardReport):

@@ -9,7 +9,7 @@ import typer
 
 from ..errors import KokoroError
 from .console import interruptible, print_json, print_table
-from .gate_options import LICENSE_HELP, SOURCE_DATASET_HELP, Allow, Redact
+from .gate_options import LICENSE_HELP, SOURCE_DATASET_HELP, Allow, PolicyFile, Redact
 from .wait_options import MaxWait
 
 if TYPE_CHECKING:
@@ -48,7 +48,8 @@ def judge(
     ] = None,
     every: Annotated[int, typer.Option(min=1, help="--append-to: append after so many new verdicts.")] = 50,
     allow: Allow = None,
-    redact: Redact = False,
+    redact: Redact = None,
+    policy: PolicyFile = None,
     source_dataset: Annotated[str | None, typer.Option(help=f"--append-to: {SOURCE_DATASET_HELP}")] = None,
     license_: Annotated[str | None, typer.Option("--license", help=f"--append-to: {LICENSE_HELP}")] = None,
     max_wait: MaxWait = None,
@@ -91,6 +92,7 @@ def judge(
             every=every,
             allow=allow or (),
             redact=redact,
+            policy=policy,
             source_dataset=source_dataset,
             license_name=license_,
             max_wait=max_wait,
@@ -123,6 +125,8 @@ def _print(found: JudgeRun, min_answers: int) -> None:
         print(f"journal: a torn last line ({found.healed_bytes} bytes) is removed and judged again")
     if found.verdicts_not_used:
         print(say_not_used(found.verdicts_not_used))
+    for line in found.decided:
+        print(f"  {line}")
     for report in found.judges:
         if report.asked < report.given:
             print(f"{report.given - report.asked} answers stand there again under another id: judged once")
@@ -134,6 +138,8 @@ def _print(found: JudgeRun, min_answers: int) -> None:
             print(f"  {line}")
     if found.append:
         print(found.append.summary)
+        for line in found.append.decided:
+            print(f"  {line}")
         if found.advice:
             print(found.advice)
         return

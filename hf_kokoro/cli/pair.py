@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .console import print_json, print_table
-from .gate_options import LICENSE_HELP, SOURCE_DATASET_HELP
+from .gate_options import LICENSE_HELP, SOURCE_DATASET_HELP, PolicyFile
 
 if TYPE_CHECKING:
     from ..workflow.pairing import PairRun
@@ -40,6 +40,7 @@ def pair(
     ] = None,
     source_dataset: Annotated[str | None, typer.Option(help=SOURCE_DATASET_HELP)] = None,
     license_: Annotated[str | None, typer.Option("--license", help=LICENSE_HELP)] = None,
+    policy: PolicyFile = None,
     json_: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Turn a journal's verdicts into rows of the published schema, one preference pair each.
@@ -68,6 +69,7 @@ def pair(
         consensus=consensus or (),
         source_dataset=source_dataset,
         license_name=license_,
+        policy=policy,
     )
     if json_:
         print_json(report.as_dict())
@@ -110,6 +112,8 @@ def _print(run: PairRun) -> None:
     if report.rows:
         print_table(("margin", "rows"), list(report.margins.items()))
     print(f"judge: {run.judge_model}")
+    for line in run.decided:
+        print(f"  {line}")
     if run.advice:
         print(run.advice)
     print(f"written: {run.out}; next: hf-kokoro append {run.out} --to ./my-dataset")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from .console import interruptible, print_json
-from .gate_options import Allow, Redact
+from .gate_options import Allow, PolicyFile, Redact
 from .wait_options import MaxWait
 
 
@@ -25,7 +25,8 @@ def publish(
         ),
     ] = False,
     allow: Allow = None,
-    redact: Redact = False,
+    redact: Redact = None,
+    policy: PolicyFile = None,
     figures: Annotated[bool, typer.Option(help="Draw the figures too (needs the extra 'plots').")] = True,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything and send nothing.")] = False,
     max_wait: MaxWait = None,
@@ -50,6 +51,7 @@ def publish(
             holds_licence=i_hold_the_licence,
             allow=allow or (),
             redact=redact,
+            policy=policy,
             figures=figures,
             dry_run=dry_run,
             max_wait=max_wait,
@@ -73,6 +75,8 @@ def publish(
         print(f"  {report.redacted} findings replaced")
     for line in report.allowed_findings:
         print(f"  allowed: {line}")
+    for line in report.decided:
+        print(f"  {line}")
     for path in report.left_here:
         print(f"  not sent: {path}")
     if report.revision:

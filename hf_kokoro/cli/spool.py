@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .console import interruptible, print_error, print_findings, print_json, print_table
-from .gate_options import Allow, Redact
+from .gate_options import Allow, PolicyFile, Redact
 from .wait_options import MaxWait
 
 if TYPE_CHECKING:
@@ -66,7 +66,8 @@ def send(
     folders: Annotated[list[Path], typer.Argument(help="Folders of spools.")],
     ids: Annotated[list[str] | None, typer.Option("--entry", help="Only this entry of one folder; repeatable.")] = None,
     allow: Allow = None,
-    redact: Redact = False,
+    redact: Redact = None,
+    policy: PolicyFile = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be added and change nothing.")] = False,
     segment_bytes: Annotated[int | None, typer.Option(min=1, help="As for `append`.")] = None,
     card: Annotated[
@@ -92,7 +93,7 @@ def send(
     def print_now(report: AppendReport) -> None:
         if not json_:
             print_report(report)
-        print_findings(report.findings, allow or ())
+        print_findings(report.findings, report.allowed)
 
     sent: list[SendReport] = []
     where = ", ".join(map(str, folders))
@@ -103,6 +104,7 @@ def send(
                 ids=ids or (),
                 allow=tuple(allow or ()),
                 redact=redact,
+                policy=policy,
                 dry_run=dry_run,
                 segment_bytes=segment_bytes,
                 card=card,

@@ -19,7 +19,7 @@ from ..core.patience import Patience, Tries, patiently, persistently
 from ..core.reports import Report
 from ..core.series import Series
 from ..miti.contract import DATA_PATH
-from ..policy import Gate
+from ..policy import Gate, Policy, read_policy
 from .adopt import plan_adoption
 from .adoption import Adoption
 from .errors import (
@@ -73,6 +73,8 @@ class AppendReport(Report):
     redacted: int = 0
     preview: Sequence[str] = ()
     missing: str = ""
+    allowed: Sequence[str] = ()
+    decided: Sequence[str] = ()
     adopted: Mapping[str, Any] | None = None
 
     @property
@@ -87,7 +89,8 @@ def append_rows(
     path: str = DATA_PATH,
     *,
     allow: Iterable[str] = (),
-    redact: bool = False,
+    redact: bool | None = None,
+    policy: str | PathLike[str] | Policy | None = None,
     strict: bool = False,
     skip_invalid: bool = False,
     whole_floats: bool = False,
@@ -121,7 +124,8 @@ def append_rows(
 
     Nothing leaves for the Hub whose texts may point to people: `allow` names kinds (email, phone, url, digits,
     name) that may stay, `redact` replaces the others by `[kind]`. In a folder findings are only reported, unless
-    `strict`.
+    `strict`. `policy` (a file, see `hf_kokoro.policy.policy_file`) decides what these two leave open, single rows, and
+    how long may be waited.
 
     On the Hub: `branch`, `pr`, `private` (for a repo that doesn't exist yet) and `token`. Every wait is logged;
     `max_wait` bounds the seconds of all of them (`patience` has all the limits). A failed or interrupted append says
@@ -134,9 +138,11 @@ def append_rows(
     HistoryError, AccessError, AppendFailed or another TargetError; then nothing in the target was changed, unless it is
     a VerifyError.
     """
+    rules = read_policy(policy)
+    max_wait = rules.or_given("max_wait", max_wait)
     place = resolve_target(target, HubOptions(branch, token, pr, private, max_wait))
     series = Series(path)
-    gate = Gate(allow, redact=redact, stops=place.remote or strict)
+    gate = Gate(allow, redact=redact, policy=rules, stops=place.remote or strict)
     batch = read_batch(rows, gate, whole_floats=whole_floats)
     if not skip_invalid:
         refuse_if_faulty(batch)
@@ -144,7 +150,8 @@ def append_rows(
     rejects_file = write_rejects(batch, Path(rejects)) if batch.rejects and not dry_run else None
     sent, received = place.traffic.sent, place.traffic.received
     options = _Options(segment_bytes, message, extra_operations, adopt, whole_floats)
-    run = _Run(place, series, options, (patience or place.patience).within(max_wait))
+    limits = (patience or place.patience).within(max_wait)
+    run = _Run(place, series, options, limits)
     # a folder is written by this process: there is nothing that may pass
     kept_in = Spool(Path(spool)) if spool is not None and place.remote else None
     outcome = run.preview(batch.rows) if dry_run else run.append(batch.rows, kept_in)
@@ -167,6 +174,8 @@ def append_rows(
         preview=outcome.preview,
         adopted=asdict(outcome.adoption) if outcome.adoption else None,
         missing=outcome.missing,
+        allowed=gate.allowed,
+        decided=gate.decided,
     )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from ..core.jsonl import parse_object
 from ..core.patience import Patience
 from ..errors import KokoroError, UsageError
+from ..policy import Policy, read_policy
 from ..policy.gate import check_kinds
 from .append import AppendReport, append_rows
 from .resolve import HubOptions, resolve_target
@@ -30,7 +31,8 @@ def send_spooled(
     ids: Iterable[str] = (),
     target: Target | None = None,
     allow: Iterable[str] = (),
-    redact: bool = False,
+    redact: bool | None = None,
+    policy: str | PathLike[str] | Policy | None = None,
     dry_run: bool = False,
     segment_bytes: int | None = None,
     extra_operations: Callable[[str, str], ExtraFiles | None] = lambda target, path: None,
@@ -42,12 +44,14 @@ def send_spooled(
     """Append the entries of a spool (those named by `ids`, else all), oldest first, and drop what arrived.
 
     Entries that another process is sending are left to it. With a `target` only its entries are sent, through it;
-    else each goes where it was to go, and a repo that must be made is made private. `allow`, `redact`, `dry_run`,
-    `segment_bytes`, `token`, `patience` and `max_wait` are those of `append_rows`; `extra_operations` gives them for
-    (target, path). `done` is called after each entry. Raises UsageError for an unknown kind or id, and SendError if
-    entries could not be sent, after all were tried. Interrupted, it keeps the entry that it was at and the others.
+    else each goes where it was to go, and a repo that must be made is made private. `allow`, `redact`, `policy`,
+    `dry_run`, `segment_bytes`, `token`, `patience` and `max_wait` are those of `append_rows`; `extra_operations` gives
+    them for (target, path). `done` is called after each entry. Raises UsageError for an unknown kind or id, and
+    SendError if entries could not be sent, after all were tried. Interrupted, it keeps the entry that it was at and the
+    others.
     """
-    kinds, wanted = check_kinds(allow), tuple(ids)
+    kinds, rules, wanted = check_kinds(allow), read_policy(policy), tuple(ids)
+    max_wait = rules.or_given("max_wait", max_wait)
     spool = Spool(Path(folder).expanduser())
     entries = spool.chosen(wanted) if wanted else spool.entries()
     reports: list[AppendReport] = []
@@ -63,6 +67,7 @@ def send_spooled(
                 entry.path,
                 allow=kinds,
                 redact=redact,
+                policy=rules,
                 dry_run=dry_run,
                 segment_bytes=segment_bytes,
                 extra_operations=extra_operations(entry.target, entry.path),

@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from .gate import ClaimError, Gate, GateError, PrivacyError
+from .policy_file import Policy, PolicyError, read_policy
 
-__all__ = ["ClaimError", "Gate", "GateError", "PrivacyError"]
+__all__ = ["ClaimError", "Gate", "GateError", "Policy", "PolicyError", "PrivacyError", "read_policy"]

@@ -11,9 +11,10 @@ from ..errors import KokoroError, UsageError
 from ..miti.contract import NOT_STATED, row_id
 from ..miti.no_answers import no_answer
 from .licences import DECLARING
+from .policy_file import APPROVE, NOTHING, REDACT, ROW_DIGITS, Policy
 from .private_data import KINDS, LINES_SHOWN, PrivacyReport, redact
 
-_ID_SHOWN = 12
+_ID_SHOWN = ROW_DIGITS
 _CLAIMS = ("source_dataset", "license")
 
 
@@ -49,14 +50,23 @@ class Gate:
     """Takes the valid rows of one batch, one by one; `check` then says whether they may leave.
 
     `allow`: kinds of private data that may stay. `redact`: other findings are replaced by `[kind]`, before row
-    ids are computed. Without `stops` (a local folder) nothing is refused, only reported. Raises UsageError for
-    an unknown kind.
+    ids are computed. What they leave open (nothing, None) is as the policy says. Without `stops` (a local folder)
+    nothing is refused, only reported. Raises UsageError for an unknown kind.
     """
 
-    def __init__(self, allow: Iterable[str] = (), *, redact: bool = False, stops: bool = True) -> None:
-        self._allow, self._redact, self._stops = check_kinds(allow), redact, stops
+    def __init__(
+        self,
+        allow: Iterable[str] = (),
+        *,
+        redact: bool | None = None,
+        policy: Policy = NOTHING,
+        stops: bool = True,
+    ) -> None:
+        self._allow = check_kinds(allow) or frozenset(policy.allow or ())
+        self._redact, self._policy, self._stops = bool(policy.or_given("redact", redact)), policy, stops
         self._replaced = frozenset(KINDS) - self._allow
         self._found = PrivacyReport()
+        self._by_row = {APPROVE: PrivacyReport(), REDACT: PrivacyReport()}
         self._fixed = False
         self._unstated: list[str] = []
 
@@ -64,8 +74,16 @@ class Gate:
         """Look at a MITI-ST row; gives the row to send."""
         name = row_id(row)[:_ID_SHOWN]
         self._look_at_claims(name, row)
-        kinds = self._found.add(name, row)
-        return redact(row, self._replaced) if self._redact and kinds & self._replaced else row
+        found = PrivacyReport()
+        kinds = found.add(name, row)
+        decided = {kind: choice for kind, choice in self._policy.of_row(row_id(row)).items() if kind in kinds}
+        for choice, report in self._by_row.items():
+            _pour(found.without({kind for kind in kinds if decided.get(kind) != choice}), report)
+        _pour(found.without(decided), self._found)
+        self._found.help_lines += found.help_lines
+        replaced = {kind for kind in kinds & self._replaced if self._redact and kind not in decided}
+        replaced |= {kind for kind, choice in decided.items() if choice == REDACT}
+        return redact(row, replaced) if replaced else row
 
     def record(self, where: str, record: Mapping[str, Any]) -> None:
         """Look at a record of a file that is sent as it is, so that nothing can be replaced in it."""
@@ -105,4 +123,22 @@ class Gate:
     @property
     def redacted(self) -> int:
         """Findings that were replaced."""
-        return sum(self._found.without(self._allow).counts.values()) if self._redact else 0
+        everywhere = sum(self._found.without(self._allow).counts.values()) if self._redact else 0
+        return everywhere + sum(self._by_row[REDACT].counts.values())
+
+    @property
+    def allowed(self) -> tuple[str, ...]:
+        """Kinds that may stay in every row, as the call or the policy says."""
+        return tuple(kind for kind in KINDS if kind in self._allow)
+
+    @property
+    def decided(self) -> tuple[str, ...]:
+        """What the policy's file decided, a line each: its settings, then its decisions on rows that came by."""
+        rows = [f"by row, {choice}: {line}" for choice, report in self._by_row.items() for line in report.lines()]
+        return (*self._policy.told("allow", "redact", "max_wait"), *(f"policy {self._policy.file}: {r}" for r in rows))
+
+
+def _pour(found: PrivacyReport, into: PrivacyReport) -> None:
+    into.counts.update(found.counts)
+    for kind, rows in found.rows.items():
+        into.rows.setdefault(kind, []).extend(rows)

@@ -25,6 +25,8 @@ ACCELERATE_DIR = Path(__file__).parent / "accelerate"
 SECRETS = ("hub_token", "token")
 """Names of values that no recipe may hold, at the top or inside a mapping."""
 TOKEN_SHAPES = ("hf_", "sk-")
+RUNS_CODE = "trust_remote_code"
+"""The argument of TRL's configs, and of models, that would have code from the Hub run; refused in both places."""
 POSITIVE = (
     "beta", "learning_rate", "num_train_epochs", "per_device_train_batch_size", "per_device_eval_batch_size",
     "gradient_accumulation_steps", "logging_steps", "save_steps", "max_length",
@@ -214,6 +216,11 @@ def _check_ranges(settings: RecipeSettings, trainer: Mapping[str, Any], source: 
             faults.add(Fault(source, name, describe(value, show=True), "a number above 0"))
     if trainer.get("max_steps") == 0:
         faults.add(Fault(source, "max_steps", "0", "at least 1, or -1 for num_train_epochs"))
+
+    for prefix, values in (("", trainer), ("model_init_kwargs.", trainer.get("model_init_kwargs"))):
+        if isinstance(values, Mapping) and values.get(RUNS_CODE):
+            got, step = describe(values[RUNS_CODE]), "code from the Hub is never run; name another model"
+            faults.add(Fault(source, f"{prefix}{RUNS_CODE}", got, "false", step))
 
     def need(ok: bool, name: str, allowed: str, step: str = "") -> None:
         if not ok:

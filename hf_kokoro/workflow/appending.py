@@ -11,6 +11,7 @@ from ..miti.contract import DATA_PATH
 if TYPE_CHECKING:
     from ..hub import AppendReport, ExtraFiles, Growth, Patience, Target
     from ..hub.incoming import Rows
+    from ..policy import Policy
 
 Row = Mapping[str, Any]
 _CARD_MARK = b"<!-- yours:"
@@ -24,7 +25,8 @@ def append_rows(
     *,
     card: bool | None = None,
     allow: Iterable[str] = (),
-    redact: bool = False,
+    redact: bool | None = None,
+    policy: str | PathLike[str] | Policy | None = None,
     strict: bool = False,
     skip_invalid: bool = False,
     whole_floats: bool = False,
@@ -58,6 +60,7 @@ def append_rows(
         path,
         allow=allow,
         redact=redact,
+        policy=policy,
         strict=strict,
         skip_invalid=skip_invalid,
         whole_floats=whole_floats,
@@ -105,9 +108,11 @@ def appender(
     from ..hub import Patience, append_rows, resolve_target
     from ..hub.errors import ForeignData, TargetError
     from ..hub.resolve import HubOptions
+    from ..policy import read_policy
     from ..policy.gate import check_kinds
 
     check_kinds(options.get("allow", ()))
+    options["policy"] = read_policy(options.get("policy"))
     place = resolve_target(to, HubOptions(branch, token, private=private, max_wait=max_wait))
     try:
         append_rows(place, [], path, dry_run=True, patience=Patience(faults=2, seconds=10.0, longest_wait=1.0))

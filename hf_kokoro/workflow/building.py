@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..cards import build_statistics, render_build_card
+from ..cards.front_matter import card_text
 from ..core.disk import disk_errors
 from ..core.reports import Report
 from ..corpora import BUILDERS, exports, load_dataset
@@ -165,7 +166,7 @@ def _write(out: Path, report: BuildReport, builder: SourceBuilder, splits: Any, 
     partial = out.with_name(f".{out.name}.partial")
     with disk_errors(out, "no build was written; an earlier one is as it was; the same command again", SourceError):
         try:
-            _write_parts(partial, report, builder, splits, options)
+            _write_parts(partial, report, builder, splits, existing=_existing_card(out), **options)
             if out.exists():
                 shutil.rmtree(out)
             partial.replace(out)
@@ -175,7 +176,7 @@ def _write(out: Path, report: BuildReport, builder: SourceBuilder, splits: Any, 
 
 
 def _write_parts(
-    partial: Path, report: BuildReport, builder: SourceBuilder, splits: Any, options: dict[str, Any]
+    partial: Path, report: BuildReport, builder: SourceBuilder, splits: Any, *, existing: str | None, **options: Any
 ) -> None:
     from datasets import concatenate_datasets
 
@@ -199,10 +200,17 @@ def _write_parts(
         description=builder.config.description,
         options=options,
         statistics=statistics,
+        existing=existing,
         origins=builder.origins(),
         left_out=report.left_out,
     )
-    (partial / "README.md").write_text(card, "utf-8")
+    (partial / "README.md").write_bytes(card.encode())
+
+
+def _existing_card(out: Path) -> str | None:
+    """What stands in the card of the build that is replaced: hand-written parts of it stay."""
+    file = out / "README.md"
+    return card_text(file.read_bytes()) if file.is_file() else None
 
 
 def _check_edition(builder: SourceBuilder, expected: Edition) -> None:

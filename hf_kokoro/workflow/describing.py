@@ -12,6 +12,7 @@ from .. import cards
 from ..cards.check_files import folder_problems
 from ..core.places import read_place
 from ..core.reports import Report
+from ..policy import Policy, read_policy
 
 if TYPE_CHECKING:
     from ..cards import CardReport, PublishReport
@@ -33,15 +34,18 @@ def card(
     check: bool = False,
     croissant: bool = False,
     agreement: str | PathLike[str] | None = None,
+    policy: str | PathLike[str] | Policy | None = None,
     max_wait: float | None = None,
 ) -> CardReport | BuiltCardReport:
     """Render README.md, the derived configs and the figures of a growing dataset from its rows.
 
     With `check` nothing is written: `changed` of the report says what does not fit the rows; for a folder that
     `build` made the report lists every problem of its card. `croissant` adds a validated croissant.json; `agreement`
-    is the file of a report of `agree`. Every wait for the Hub is logged, `max_wait` bounds all of
-    them, in seconds. Raises what `hf_kokoro.cards.write_card` raises.
+    is the file of a report of `agree`. Every wait for the Hub is logged, `max_wait` bounds all of them, in seconds;
+    of `policy` that is all that counts here: the rows of a card passed the gate when they came. Raises what
+    `hf_kokoro.cards.write_card` raises.
     """
+    max_wait = read_policy(policy).or_given("max_wait", max_wait)
     place = read_place(target) if isinstance(target, str | PathLike) else None
     if check and isinstance(place, Path) and _is_built(place):
         return BuiltCardReport(str(place), tuple(str(problem) for problem in folder_problems(place)))
@@ -63,7 +67,8 @@ def publish(
     private: bool = False,
     holds_licence: bool = False,
     allow: Sequence[str] = (),
-    redact: bool = False,
+    redact: bool | None = None,
+    policy: str | PathLike[str] | Policy | None = None,
     figures: bool = True,
     dry_run: bool = False,
     max_wait: float | None = None,
@@ -73,10 +78,11 @@ def publish(
 
     `public`: a repo that does not exist yet is made public (else private). `holds_licence`, with `private`: the
     caller holds a licence for sources that do not allow publishing. `allow` names kinds of private data that may
-    stay, `redact` replaces the others. Every wait for the Hub is logged, `max_wait` bounds all of them, in seconds;
-    `token` is used instead of the saved login. Raises what `hf_kokoro.cards.publish` raises.
+    stay, `redact` replaces the others, the file `policy` decides what they leave open. Every wait for the Hub is
+    logged, `max_wait` bounds all of them, in seconds; `token` is used instead of the saved login. Raises what
+    `hf_kokoro.cards.publish` raises.
     """
     options = cards.PublishOptions(
-        public, private, holds_licence, tuple(allow), redact, figures, dry_run, max_wait, token
+        public, private, holds_licence, tuple(allow), redact, figures, dry_run, policy, max_wait, token
     )
     return cards.publish(folder, to, options)

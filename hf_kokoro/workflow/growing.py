@@ -7,7 +7,7 @@ target passes over the rows that it has, so a flush may be repeated at any time.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
@@ -43,6 +43,8 @@ class GrowReport(Report):
     failure: str | None = None
     summary: str = "nothing to append: there was no journal yet"
     """All of it in a line or two, and how to go on."""
+    decided: tuple[str, ...] = ()
+    """What a policy file decided of the rows and of the last append, a line each."""
     began: bool = True
     """False if it was interrupted before there was a journal."""
     interrupted: bool = False
@@ -50,7 +52,7 @@ class GrowReport(Report):
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, as `--json` prints it."""
-        names = ("added", "appends", "waiting", "target", "rows_total", "revision", "failure")
+        names = ("added", "appends", "waiting", "target", "rows_total", "revision", "failure", "decided")
         return {name: getattr(self, name) for name in (names if self.began else names[:2])}
 
 
@@ -72,7 +74,7 @@ class Growing:
         min_answers: int = 3,
         every: int = 50,
         appended: Callable[[AppendReport], None] = lambda report: None,
-        allow: Sequence[str] = (),
+        decided: tuple[str, ...] = (),
     ) -> None:
         from ..judging import text_sha256
 
@@ -81,7 +83,7 @@ class Growing:
         self.added = self.appends = 0
         self.last: AppendReport | None = None
         self._stamp, self._append, self._appended = stamp, append, appended
-        self._allow, self._noted = allow, False
+        self._noted, self._decided = False, decided
         self._judge_model, self._min_answers = judge_model, min_answers
         self._questions = [(text_sha256(question.prompt), question) for question in chat.questions]
         self._offset = 0
@@ -193,6 +195,7 @@ class Growing:
             last.revision if last else None,
             None if self.failure is None else str(self.failure),
             self.summary(),
+            (*self._decided, *(last.decided if last else ())),
         )
 
     def _flush(self, patience: Patience) -> None:
@@ -238,7 +241,7 @@ class Growing:
         self._appended(report)
         if report.findings and not self._noted:
             self._noted = True
-            say_findings(logger, report.findings, self._allow)
+            say_findings(logger, report.findings, report.allowed)
 
 
 def refuse_unstated(to: str, stamp: Stamp) -> None:

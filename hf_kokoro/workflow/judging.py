@@ -14,12 +14,13 @@ from ..core.reports import Report
 from ..core.suggest import allowed
 from ..errors import UsageError
 from ..miti.contract import DATA_PATH
+from ..policy import Policy, read_policy
 from . import joining as join
 from .appending import appender
 from .growing import Growing, GrowReport, refuse_unstated
 from .judges import ClaudeSettings, run_judges
 from .progress import Progress
-from .stamps import Stamp, advice, stamp_of
+from .stamps import Stamp, advice, declared_by, stamp_of, told_of
 
 if TYPE_CHECKING:
     from ..corpora.counsel_chat import CounselChat
@@ -47,6 +48,8 @@ class JudgeRun(Report):
     append: GrowReport | None = None
     judges: tuple[JudgeReport, ...] = ()
     limited: bool = False
+    decided: tuple[str, ...] = ()
+    """What a policy file decided of the judging, a line each; what it decided of appending is in `append`."""
     advice: str = ""
     """What rows of this source do not state, and how to state it."""
 
@@ -83,7 +86,7 @@ class JudgeRun(Report):
         found |= {"verdicts_not_used": self.verdicts_not_used, "healed_bytes": self.healed_bytes}
         if self.append is not None:
             found["append"] = self.append.as_dict()
-        return found | {"judges": [report.as_dict() for report in self.judges]}
+        return found | {"decided": self.decided, "judges": [report.as_dict() for report in self.judges]}
 
 
 def judge(
@@ -107,7 +110,8 @@ def judge(
     append_to: str | None = None,
     every: int = 50,
     allow: Sequence[str] = (),
-    redact: bool = False,
+    redact: bool | None = None,
+    policy: str | PathLike[str] | Policy | None = None,
     source_dataset: str | None = None,
     license_name: str | None = None,
     max_wait: float | None = None,
@@ -119,23 +123,29 @@ def judge(
     options from `model` to `prices` are for Claude. Answers that the journal has a verdict on are passed over, so the
     same call goes on where an interrupted one stopped. `append_to` grows a dataset meanwhile; a target that can't be
     reached doesn't stop the scoring, and is said in the report's `append`; `max_wait` bounds, in seconds, how long each
-    append waits for it. Raises UsageError, SourceError,
+    append waits for it. `policy` is a file that decides what is left open here: the budget, what rows state, which
+    private data may stay. Raises UsageError, SourceError,
     JournalError; ClaimError for rows that could not be published.
     """
     source, book_path = str(source), Path(journal)
     for status in retry:
         if status not in RETRIED:
             raise UsageError(f"--retry {status}: {allowed(status, RETRIED)}")
+    rules = read_policy(policy)
     if (allow or redact) and append_to is None:
         raise UsageError("--allow and --redact are for --append-to: without it nothing leaves but what the judge reads")
-    settings = ClaudeSettings(model, concurrency, batch, poll_seconds, max_usd, prices)
-    judges = settings.judges(judge if isinstance(judge, Sequence) and not isinstance(judge, str) else [judge], repeat)
+    asked = judge if isinstance(judge, Sequence) and not isinstance(judge, str) else [judge]
+    # a policy is for all kinds of runs: its budget is no mistake where nothing costs anything
+    priced = any(isinstance(spec, str) and spec.partition(":")[0] == "claude" for spec in asked)
+    budget = rules.or_given("max_usd", max_usd) if priced else max_usd
+    settings = ClaudeSettings(model, concurrency, batch, poll_seconds, budget, prices)
+    judges = settings.judges(asked, repeat)
     chat = join.load_source(source)
     if not append_to and (source_dataset is not None or license_name is not None):
         raise UsageError("--source-dataset and --license are for --append-to; `pair` has them too")
     if max_wait is not None and append_to is None:
         raise UsageError("--max-wait is for --append-to")
-    stamp = stamp_of(chat, source_dataset, license_name)
+    stamp = stamp_of(chat, *declared_by(rules, source_dataset, license_name))
     growing = None
     if append_to:
         growing = _growing(
@@ -147,6 +157,8 @@ def judge(
             allow=allow,
             redact=redact,
             max_wait=max_wait,
+            policy=rules,
+            decided=told_of(rules, source_dataset, license_name),
             min_answers=min_answers,
             every=every,
         )
@@ -181,6 +193,7 @@ def judge(
             append=growing.report() if growing else None,
             judges=tuple(reports),
             limited=bool(limit),
+            decided=rules.told(*(("max_usd",) if priced and max_usd is None else ())),
             advice=advice(stamp) if growing else "",
         )
 
@@ -193,7 +206,8 @@ def _growing(
     *,
     to: str,
     allow: Sequence[str],
-    redact: bool,
+    redact: bool | None,
+    policy: Policy,
     max_wait: float | None,
     **options: Any,
 ) -> Growing:
@@ -202,8 +216,8 @@ def _growing(
     if len(tags) != 1:
         raise UsageError(f"--append-to: got {len(tags)} judges ({', '.join(tags)}); allowed: one, and another run each")
     refuse_unstated(to, stamp)
-    append = appender(to, DATA_PATH, allow=tuple(allow), redact=redact, max_wait=max_wait)
-    return Growing(journal, stamp, chat, append, judge_model=tags[0], allow=allow, **options)
+    append = appender(to, DATA_PATH, allow=tuple(allow), redact=redact, policy=policy, max_wait=max_wait)
+    return Growing(journal, stamp, chat, append, judge_model=tags[0], **options)
 
 
 def _estimates(judges: list[Any], items: list[Item], journal: Journal, batch: bool) -> tuple[Estimate, ...]:

@@ -13,8 +13,9 @@ from ..errors import SourceError, UsageError
 from ..judging import read_journal
 from ..miti.contract import row_line
 from ..miti.pairing import Options, PairReport, make_rows
+from ..policy import Policy, read_policy
 from . import joining as join
-from .stamps import Stamp, advice, stamp_of
+from .stamps import Stamp, advice, declared_by, stamp_of, told_of
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,8 @@ class PairRun(Report):
     verdicts_not_used: int
     stamp: Stamp
     out: str
+    decided: tuple[str, ...] = ()
+    """What a policy file decided, a line each."""
 
     @property
     def advice(self) -> str:
@@ -44,6 +47,7 @@ class PairRun(Report):
             "source_dataset": self.stamp.source_dataset,
             "license": self.stamp.license,
             "out": self.out,
+            "decided": self.decided,
         }
 
 
@@ -65,21 +69,24 @@ def pair(
     consensus: Sequence[str | PathLike[str]] = (),
     source_dataset: str | None = None,
     license_name: str | None = None,
+    policy: str | PathLike[str] | Policy | None = None,
 ) -> PairRun:
     """Write the journal's pairs to the JSON Lines file `out`, one a row; an older file there is replaced.
 
     The texts are read again from the source that `judge` noted beside the journal, or from `source`. `consensus`
-    are journals whose judges must agree on a pair's direction. Raises UsageError (also for an `out` that is one of
+    are journals whose judges must agree on a pair's direction. `policy` is a file that may declare what the last two
+    leave open. Raises UsageError (also for an `out` that is one of
     the files read, or lies in a growing dataset), SourceError, JournalError, RowError.
     """
     book, place, others = Path(journal), Path(out), [Path(other) for other in consensus]
+    rules = read_policy(policy)
     _refuse_growing_file(place)
     _refuse_input(place, (book, join.origin_path(book), *others), "a file that these rows are made from")
     verdicts = join.one_judge(read_journal(book), judge_model, str(book))
     model = verdicts[0].judge_model
     found, chat = join.source_of_journal(book, source)
     _refuse_input(place, _files_of(Path(found).expanduser(), chat.ignored_files), "the source of the texts")
-    stamp = stamp_of(chat, source_dataset, license_name)
+    stamp = stamp_of(chat, *declared_by(rules, source_dataset, license_name))
     joined = join.candidate_sets(chat.questions, verdicts, model)
     rows, made = make_rows(
         joined.sets,
@@ -94,7 +101,16 @@ def pair(
         license_name=stamp.license,
     )
     _write(place, "".join(map(row_line, rows)))
-    return PairRun(made, model, found, joined.without_text, joined.not_used, stamp, str(place))
+    return PairRun(
+        made,
+        model,
+        found,
+        joined.without_text,
+        joined.not_used,
+        stamp,
+        str(place),
+        told_of(rules, source_dataset, license_name),
+    )
 
 
 def _refuse_growing_file(out: Path) -> None:

@@ -13,6 +13,7 @@ from .appending import card_hook
 
 if TYPE_CHECKING:
     from ..hub import AppendReport
+    from ..policy import Policy
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,8 @@ def send_spooled(
     *,
     ids: Iterable[str] = (),
     allow: Iterable[str] = (),
-    redact: bool = False,
+    redact: bool | None = None,
+    policy: str | PathLike[str] | Policy | None = None,
     dry_run: bool = False,
     segment_bytes: int | None = None,
     card: bool | None = None,
@@ -61,6 +63,7 @@ def send_spooled(
             ids=ids,
             allow=allow,
             redact=redact,
+            policy=policy,
             dry_run=dry_run,
             segment_bytes=segment_bytes,
             extra_operations=partial(card_hook, wanted=card),

@@ -10,6 +10,7 @@ from ..errors import UsageError, describe
 
 if TYPE_CHECKING:
     from ..corpora.counsel_chat import CounselChat
+    from ..policy import Policy
 
 
 class Stamp(NamedTuple):
@@ -45,6 +46,19 @@ def stamp_of(chat: CounselChat, source_dataset: str | None = None, license_name:
         source_dataset or known or NOT_STATED,
         license_name or (LICENSE if known else NOT_STATED),
     )
+
+
+def declared_by(
+    policy: Policy, source_dataset: str | None = None, license_name: str | None = None
+) -> tuple[str | None, str | None]:
+    """What the call declares of the rows, else the policy."""
+    return policy.or_given("source_dataset", source_dataset), policy.or_given("license", license_name)
+
+
+def told_of(policy: Policy, source_dataset: str | None, license_name: str | None) -> tuple[str, ...]:
+    """What the policy declares because the call does not, for reports."""
+    given = {"source_dataset": source_dataset, "license": license_name}
+    return policy.told(*(name for name, value in given.items() if value is None))
 
 
 def advice(stamp: Stamp) -> str:

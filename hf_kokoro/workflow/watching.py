@@ -14,9 +14,11 @@ from ..miti.contract import DATA_PATH
 from . import joining as join
 from .appending import appender
 from .growing import Growing, GrowReport
+from .stamps import declared_by, told_of
 
 if TYPE_CHECKING:
     from ..hub import AppendReport
+    from ..policy import Policy
 
 logger = logging.getLogger(__name__)
 
@@ -39,7 +41,7 @@ def grow(
     license_name: str | None = None,
     card: bool | None = None,
     allow: Sequence[str] = (),
-    redact: bool = False,
+    redact: bool | None = None,
     segment_bytes: int | None = None,
     message: str | None = None,
     branch: str | None = None,
@@ -47,6 +49,7 @@ def grow(
     token: str | None = None,
     spool: str | PathLike[str] | None = None,
     max_wait: float | None = None,
+    policy: str | PathLike[str] | Policy | None = None,
     appended: Callable[[AppendReport], None] = lambda report: None,
 ) -> GrowReport:
     """Make rows of the complete questions of a journal that another process writes, and append them to `to`.
@@ -59,7 +62,9 @@ def grow(
     Raises JournalError, SourceError, UsageError, ForeignData, ClaimError.
     """
     from ..judging.journal import verdicts_behind
+    from ..policy import read_policy
 
+    rules = read_policy(policy)
     book, growing = Path(journal), None
     # what the target is may be wrong now; the journal may take a while
     append = appender(
@@ -72,6 +77,7 @@ def grow(
         max_wait=max_wait,
         allow=tuple(allow),
         redact=redact,
+        policy=rules,
         segment_bytes=segment_bytes,
         message=message,
         spool=spool,
@@ -85,13 +91,13 @@ def grow(
             book,
             join.source_of_journal(book, source)[1],
             to=to,
-            declared=(source_dataset, license_name),
+            declared=declared_by(rules, source_dataset, license_name),
             append=append,
             judge_model=judge_model,
             min_answers=min_answers,
             every=every,
             appended=appended,
-            allow=allow,
+            decided=told_of(rules, source_dataset, license_name),
         )
         if not once:
             _follow(growing, poll_seconds)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
 from huggingface_hub import DatasetCard
 
 from hf_kokoro.cards import CardError, ConfigCard
 from hf_kokoro.cards.check import card_problems, raise_problems
 from hf_kokoro.cards.check_files import folder_problems
-from hf_kokoro.cards.front_matter import configs_metadata, join_card, merge_metadata, size_category, split_card
+from hf_kokoro.cards.front_matter import configs_metadata, join_card, size_category, split_card
+from hf_kokoro.cards.renewing import renew_card
 from hf_kokoro.miti.features import pairs_features
 
 
@@ -217,14 +217,16 @@ def test_a_merge_keeps_foreign_keys_configs_and_tags_and_is_stable() -> None:
         "configs": [{"config_name": "mine"}],
         "dataset_info": {"features": []},
     }
-    merged = merge_metadata(existing, generated)
+    card = renew_card(join_card(existing, "old\n"), generated, "new\n")
+    merged, body = split_card(card)
+    assert body == "new\n"
     assert merged["license"] == "mit"
     assert merged["x"] == {"deep": [1, "no"]}
-    assert merged["tags"] == ["dpo", "mine"]
+    assert merged["tags"] == ["mine", "dpo"]
     assert merged["configs"] == [{"config_name": "default"}, {"config_name": "mine"}]
     assert merged["dataset_info"] == [{"features": []}]
-    assert merge_metadata(merged, generated) == merged
-    assert list(yaml.safe_load(join_card(merged, "").split("---")[1])) == list(merged)
+    assert list(merged) == list(existing)
+    assert renew_card(card, generated, "new\n") == card
 
 
 def test_a_rendered_folder_has_no_problem(repo: Path) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import orjson
 
 from ..errors import Fault, RowError
+from ..miti.spelling import read_spelled
 from ..miti.views import pair_view, unpaired_view
 from ..policy.claims import Claim
 from .facts import MitiFacts
@@ -51,7 +52,7 @@ def fast_row_id(row: Mapping[str, Any]) -> str:
 
 
 def parse_rows(lines: Lines) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """(where, row) of every line that is not blank. Raises RowError for a line that is no JSON object."""
+    """(where, row) of every line that is not blank, whatever its spelling. Raises RowError for what is no object."""
     for where, line in lines:
         if not line.strip():
             continue
@@ -62,7 +63,8 @@ def parse_rows(lines: Lines) -> Iterator[tuple[str, Mapping[str, Any]]]:
         if not isinstance(row, dict):
             got = f"{len(line)} bytes that are no JSON object"
             raise RowError("data", [Fault(where, "", got, "one row a line")])
-        yield where, row
+        read = read_spelled(row)
+        yield where, read.known if read.spellings else read.row
 
 
 def _schema_fault(where: str, error: Exception) -> Fault:

@@ -172,6 +172,8 @@ def _write(
     # a card is of rows that are there, so no repo and no branch is made for it
     base = place.snapshot(series, _OURS, readonly=check or place.remote)
     tries.head = base.revision
+    if base.missing and place.remote:
+        raise CardError(f"{place.name}: no {base.missing}; append rows first")
     if not series.ordered(base.files):
         raise CardError(f"{place.name}: no {series.path} there; append rows first, or name a built folder's dataset")
     series.warn_of_strays(base.strays, place.name)

@@ -21,12 +21,26 @@ if TYPE_CHECKING:
 def append(
     to: Annotated[str, typer.Option("--to", help="./folder, user/repo[@branch] or a Hub address.")],
     rows: Annotated[
-        Path | None, typer.Argument(help="JSON Lines file of new rows, as written by `pair`.", show_default=False)
+        Path | None,
+        typer.Argument(
+            help="File of new rows: JSON Lines as written by `pair`, JSON, Parquet, CSV, TSV or XLSX.",
+            show_default=False,
+        ),
     ] = None,
     path: Annotated[str, typer.Option(help="The growing file inside the target.")] = "data/pilot.jsonl",
     skip_invalid: Annotated[
         bool,
         typer.Option("--skip-invalid", help="Leave faulty rows out (they go to --rejects) and add the others."),
+    ] = False,
+    whole_floats: Annotated[
+        bool, typer.Option("--whole-floats", help="Take floats without a fraction (2.0) for whole numbers.")
+    ] = False,
+    adopt: Annotated[
+        bool,
+        typer.Option(
+            "--adopt",
+            help="Take over rows that lie in another layout (`push_to_hub`) or in several spellings, with proof.",
+        ),
     ] = False,
     rejects: Annotated[Path, typer.Option(help="Where --skip-invalid puts the faulty rows.")] = Path("rejects.jsonl"),
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be added and change nothing.")] = False,
@@ -75,6 +89,10 @@ def append(
     people stop it before anything is sent: --allow KIND, --redact, or decisions in a --policy file. For a folder they
     are only noted.
 
+    A place that holds its rows as `push_to_hub` writes them is refused, or with --adopt taken over: in one commit
+    all of its rows and the new ones are in data/pilot.jsonl, the card names it, and the former files are gone; that
+    `datasets.load_dataset` gives exactly those rows is proven before (--dry-run shows the proof). ROWS may be left out.
+
     With --watch rows are made from a journal instead, best against worst as `pair` makes them, while another
     process judges: after every so many verdicts, after a minute (12 looks) without one, and on Ctrl-C, which ends it.
 
@@ -95,8 +113,10 @@ def append(
         "policy": policy,
     }
     if watch is not None:
-        if rows is not None or skip_invalid or dry_run or pr:
-            raise UsageError("--watch makes its own rows: leave ROWS, --skip-invalid, --dry-run and --pr out")
+        if rows is not None or skip_invalid or dry_run or pr or adopt or whole_floats:
+            raise UsageError(
+                "--watch makes its own rows: leave out ROWS, --skip-invalid, --whole-floats, --adopt, --dry-run, --pr"
+            )
         with interruptible("the verdicts are in the journal: the same command again appends what is missing"):
             grown = grow(
                 watch,
@@ -116,7 +136,14 @@ def append(
             )
         _end_watch(grown, json_)
         return
-    if rows is None or once or source or judge_model or source_dataset is not None or license_ is not None:
+    if (
+        (rows is None and not adopt)
+        or once
+        or source
+        or judge_model
+        or source_dataset is not None
+        or license_ is not None
+    ):
         raise UsageError(
             "append: give a file of rows, or --watch JOURNAL (which --once, --source, --judge-model, "
             "--source-dataset and --license are for)"
@@ -125,9 +152,11 @@ def append(
     with interruptible("a dry run changes nothing" if dry_run else again):
         report = append_rows(
             to,
-            rows,
+            [] if rows is None else rows,
             path,
             skip_invalid=skip_invalid,
+            whole_floats=whole_floats,
+            adopt=adopt,
             rejects=rejects,
             dry_run=dry_run,
             pr=pr,
@@ -171,12 +200,18 @@ def print_report(report: AppendReport) -> None:
         kept = f"; they are in {report.rejects_file}" if report.rejects_file else ""
         print(f"left out {_rows(report.rejected, 'faulty row')}{kept}")
     already = f"; {report.duplicates} were there already or came twice" if report.duplicates else ""
+    if report.adopted:
+        verb = "would adopt" if report.dry_run else "proposed to adopt" if report.pr_url else "adopted"
+        print(f"{verb} {_rows(report.adopted['before'], 'row')} of {report.target} into {report.adopted['path']}")
+        for line in report.preview or report.proof:
+            print(f"  {line}")
     if report.added:
         verb = "would add" if report.dry_run else "proposed" if report.pr_url else "added"
         print(f"{verb} {_rows(report.added, 'row')} to {report.target}{already}")
-        for line in report.preview or [f"{name}  +{size} bytes" for name, size in report.files.items()]:
+        grown = report.preview or [f"{name}  +{size} bytes" for name, size in report.files.items()]
+        for line in () if report.adopted else grown:
             print(f"  {line}")
-    else:
+    elif not report.adopted:
         print(f"nothing {'to write' if report.dry_run else 'written'}: no new rows for {report.target}{already}")
     if report.missing:
         made = "would be made" if report.dry_run and report.added else "not there, and not made"

@@ -34,15 +34,20 @@ def audit(
                 _shown(r.rows_added),
                 _shown(r.rows),
                 r.bytes,
-                "yes" if r.ok else "NO",
+                "NO" if not r.ok else "yes" if r.adopted is None else f"adopted {r.adopted}",
             )
             for r in report.revisions
         ]
         print_table(("revision", "date", "author", "rows added", "rows", "bytes", "only grew"), rows)
+        for adoption in report.adopted:
+            print(adoption)
+        if not report.own_names:
+            print(f"spelling: {report.spelling}")
         if report.ok:
+            since = " from the adoption on" if report.adopted else ""
             print(
                 f"ok: {len(rows)} revision{'s' if len(rows) != 1 else ''}, "
-                f"each begins with the one before; {report.rows} rows, all valid, none twice"
+                f"each begins with the one before{since}; {report.rows} rows, all valid, none twice"
             )
         else:
             print(f"{report.fault_count} fault{'s' if report.fault_count != 1 else ''}:")

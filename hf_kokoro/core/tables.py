@@ -57,12 +57,34 @@ def read_table(name: str, data: bytes, faults: Faults, *, fallback: str | None =
         text = decode(name, data, faults, fallback=fallback)
         if text is None:
             return
-        if suffix in _JSON_LINES or (suffix == ".json" and text.lstrip().startswith("{")):
-            yield from _read_json_lines(name, text, faults)
-        elif suffix == ".json":
-            yield from _read_json(name, text, faults)
+        if suffix in (".json", *_JSON_LINES):
+            for where, item in _json_items(name, text, faults):
+                if row := _object_row(where, item, faults):
+                    yield row
         else:
             yield from _read_csv(name, text, suffix in (".tsv", ".tab"), faults)
+
+
+def read_records(name: str, data: bytes, faults: Faults) -> Iterator[tuple[str, dict[str, Any]]]:
+    """As `read_table`, but JSON and Parquet keep the types and texts that they have: (where, record).
+
+    Cells of the other formats are text, as ever.
+    """
+    if reject_other_content(name, data, faults):
+        return
+    suffix = PurePosixPath(name).suffix.lower()
+    if suffix == ".parquet":
+        yield from _parquet_items(name, data, faults)
+    elif suffix in (".json", *_JSON_LINES):
+        text = decode(name, data, faults, fallback=None)
+        for where, item in _json_items(name, text or "", faults, typed=True):
+            if isinstance(item, dict):
+                yield where, item
+            else:
+                faults.add(Fault(where, "", describe(item), "an object", "one object a record, keys as column names"))
+    else:
+        for row in read_table(name, data, faults, fallback=None):
+            yield row.where, row.cells
 
 
 def _read_csv(name: str, text: str, tabs: bool, faults: Faults) -> Iterator[TableRow]:
@@ -90,36 +112,28 @@ def _delimiter(text: str) -> str:
     return max(_DELIMITERS, key=line.count)
 
 
-def _read_json(name: str, text: str, faults: Faults) -> Iterator[TableRow]:
-    items = _parse(name, 1, text, faults)
+def _json_items(name: str, text: str, faults: Faults, *, typed: bool = False) -> Iterator[tuple[str, Any]]:
+    """(where, record) of JSON Lines or of one array, numbers as text unless `typed`."""
+    if PurePosixPath(name).suffix.lower() in _JSON_LINES or text.lstrip().startswith("{"):
+        # not splitlines(): U+2028 and its kin are text, only a line feed ends a record
+        for number, line in enumerate(text.split("\n"), 1):
+            item = _parse(name, number, line, faults, typed=typed) if line.strip() else None
+            if item is not None:
+                yield f"{name} line {number}", item
+        return
+    items = _parse(name, 1, text, faults, typed=typed) if text.strip() else None
     if isinstance(items, list):
         for number, item in enumerate(items, 1):
-            if row := _object_row(f"{name} record {number}", item, faults):
-                yield row
+            yield f"{name} record {number}", item
     elif items is not None:
         faults.add(Fault(name, "", describe(items), "an array of objects", "wrap the records in [ ]"))
 
 
-def _read_json_lines(name: str, text: str, faults: Faults) -> Iterator[TableRow]:
-    # not splitlines(): U+2028 and its kin are text, only a line feed ends a record
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        item = _parse(name, number, line, faults)
-        if item is not None and (row := _object_row(f"{name} line {number}", item, faults)):
-            yield row
-
-
-def _parse(name: str, first_line: int, text: str, faults: Faults) -> Any:
+def _parse(name: str, first_line: int, text: str, faults: Faults, *, typed: bool) -> Any:
+    # numbers stay the text they were, so 1.10 and an id of 40 digits survive
+    numbers: dict[str, Any] = {} if typed else {"parse_int": str, "parse_float": _float_text}
     try:
-        # numbers stay the text they were, so 1.10 and an id of 40 digits survive
-        return json.loads(
-            text,
-            parse_int=str,
-            parse_float=_float_text,
-            parse_constant=no_constant,
-            object_pairs_hook=distinct_pairs,
-        )
+        return json.loads(text, parse_constant=no_constant, object_pairs_hook=distinct_pairs, **numbers)
     except json.JSONDecodeError as error:
         line = first_line + error.lineno - 1
         got = f"JSON that breaks at column {error.colno} ({error.msg})"
@@ -178,6 +192,12 @@ def _has_bad_text(value: Cell) -> bool:
 
 
 def _read_parquet(name: str, data: bytes, faults: Faults) -> Iterator[TableRow]:
+    for where, item in _parquet_items(name, data, faults):
+        if row := _object_row(where, item, faults):
+            yield row
+
+
+def _parquet_items(name: str, data: bytes, faults: Faults) -> Iterator[tuple[str, dict[str, Any]]]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -186,8 +206,7 @@ def _read_parquet(name: str, data: bytes, faults: Faults) -> Iterator[TableRow]:
         for batch in pq.ParquetFile(io.BytesIO(data)).iter_batches(batch_size=500):
             for item in batch.to_pylist():
                 number += 1
-                if row := _object_row(f"{name} record {number}", item, faults):
-                    yield row
+                yield f"{name} record {number}", item
     except (pa.ArrowException, OSError) as error:
         got = f"Parquet that can't be read after record {number} ({type(error).__name__})"
         faults.add(Fault(name, "", got, "a whole Parquet file", "get the file again"))

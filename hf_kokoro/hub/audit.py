@@ -3,21 +3,30 @@
 Growth is proven with the newest bytes alone: if every former revision's size and digest are those of a prefix
 of them, every revision started with the one before it. Only where that fails is an older revision read, to
 name the first one that broke.
+
+A revision that took rows over from files of another layout begins a history of its own: growth is proven from there,
+and the report says so. On the Hub what such a revision claims is proven too, from the revision before it.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from ..core.reports import Report
 from ..core.series import Series
-from ..errors import FAULTS_SHOWN, Fault, Faults
+from ..errors import FAULTS_SHOWN, Fault, Faults, KokoroError
 from ..miti.contract import DATA_PATH
+from ..miti.spelling import OURS
 from .card import SplitCount, split_counts
 from .errors import HistoryError, TargetError
+from .former import read_former
+from .lines import NO_ROW, told_spellings
 from .prove import FileProof, prove_file
 from .provenance import LedgerCheck
 from .resolve import resolve_target
@@ -42,6 +51,23 @@ class RevisionReport:
     rows: int | None
     bytes: int
     ok: bool
+    adopted: int | None = None
+    """Rows that it took over: what was before is another history."""
+
+
+@dataclass(frozen=True)
+class AdoptionReport:
+    """A revision from which on the history is proven, and how many rows it took over. `proven` if those were read again
+    from the revision before and are all there; a folder keeps no former files, so there its record is all there is."""
+
+    revision: str
+    rows: int
+    proven: bool
+
+    def __str__(self) -> str:
+        how = "read again and all there" if self.proven else "on record only: a folder keeps no former files"
+        rows = f"{self.rows} row{'s' if self.rows != 1 else ''}"
+        return f"adopted at revision {self.revision[:12]} from {rows} ({how}); the history is proven from there"
 
 
 @dataclass(frozen=True)
@@ -50,7 +76,8 @@ class AuditReport(Report):
 
     `ok` if every revision only grew, every row is valid and unique and every card's counts are right. `faults`
     are the first ones found, those of the history before those of rows and cards; `fault_count` is all of them;
-    `rows` are those of the newest revision.
+    `rows` are those of the newest revision and `spelling` is how they are spelled. `adopted`: where histories begin
+    that came from another layout; what was before the last of them is no part of the proof.
     """
 
     ok: bool
@@ -60,6 +87,10 @@ class AuditReport(Report):
     fault_count: int = 0
     target: str = ""
     path: str = DATA_PATH
+    spelling: str = ""
+    adopted: Sequence[AdoptionReport] = field(default_factory=tuple)
+    own_names: bool = True
+    """Whether all rows have the schema's own names."""
 
 
 def audit(target: str | PathLike[str] | Target, path: str = DATA_PATH) -> AuditReport:
@@ -83,15 +114,86 @@ def audit(target: str | PathLike[str] | Target, path: str = DATA_PATH) -> AuditR
     if not names and not history:
         raise TargetError(f"{place.name}: no {path} in any revision; name the file with --path")
     check = RowCheck()
-    proofs = {name: prove_file(place, name, revisions, check, faults=history, row_faults=rows) for name in names}
+    adopted = [
+        found for found in (_adoption(place, series, revisions, n, history) for n in range(len(revisions))) if found
+    ]
+    begins = [0, *(n for n, revision in enumerate(revisions) if revision.id in {found.revision for found in adopted})]
+    proofs = _prove(place, names, revisions, begins, check, history=history, rows=rows)
     rows.extend(check.duplicate_faults())
+    _check_spellings(path, check, rows)
     broken = _check_ledger(place, series, revisions, check, history=history, rows=rows)
     wrong_cards = _check_cards(place, series, revisions, proofs, cards)
-    table = _table(revisions, proofs, wrong_cards | broken)
+    table = _table(revisions, proofs, wrong_cards | broken, {found.revision: found.rows for found in adopted})
     kept = [*history, *rows, *cards][:FAULTS_SHOWN]
     count = history.count + rows.count + cards.count
     total = (table[-1].rows or 0) if table else 0
-    return AuditReport(not count, table, total, kept, count, place.name, path)
+    spelling = told_spellings(check.spellings)
+    return AuditReport(
+        not count, table, total, kept, count, place.name, path, spelling, adopted, set(check.spellings) <= {OURS.code}
+    )
+
+
+def _prove(
+    place: Target,
+    names: Sequence[str],
+    revisions: Sequence[Revision],
+    begins: Sequence[int],
+    check: RowCheck,
+    *,
+    history: Faults,
+    rows: Faults,
+) -> dict[str, FileProof]:
+    """Each file's proof through all revisions; where a history begins, nothing is asked of what was before."""
+    proofs = {name: FileProof([]) for name in names}
+    ends = [*begins[1:], len(revisions)]
+    for begin, end in zip(begins, ends, strict=True):
+        part = revisions[begin:end]
+        for name, whole in proofs.items():
+            proof = FileProof([0] * len(part))
+            if any(name in revision.files for revision in part):
+                newest = check if end == len(revisions) else RowCheck()
+                proof = prove_file(
+                    place, name, part, newest, faults=history, row_faults=rows if newest is check else Faults()
+                )
+            whole.broken |= {begin + number for number in proof.broken}
+            whole.rows.extend(proof.rows)
+    return proofs
+
+
+def _adoption(
+    place: Target, series: Series, revisions: Sequence[Revision], number: int, faults: Faults
+) -> AdoptionReport | None:
+    """What a revision took over; None, and a fault, if the revision before it says otherwise."""
+    revision = revisions[number]
+    if revision.adopted is None:
+        return None
+    if not place.remote:
+        return AdoptionReport(revision.id, revision.adopted, proven=False)
+    before = revisions[number - 1].id if number else ""
+    try:
+        with TemporaryDirectory() as work:
+            former = Counter(
+                row.id for row in read_former(place, before, series, Path(work, "1"), whole_floats=True).rows
+            )
+            now = Counter(row.id for row in read_former(place, revision.id, series, Path(work, "2")).rows)
+    except KokoroError as error:
+        got = f"{revision.adopted} adopted rows that can't be read again ({type(error).__name__})"
+    else:
+        if former.total() == revision.adopted and former <= now:
+            return AdoptionReport(revision.id, revision.adopted, proven=True)
+        got = (
+            f"{revision.adopted} adopted rows, of {former.total()} that were there {(former - now).total()} are missing"
+        )
+    faults.add(Fault(f"revision {revision.id[:12]}", series.path, got, "all rows of the revision before it"))
+    return None
+
+
+def _check_spellings(path: str, check: RowCheck, faults: Faults) -> None:
+    """One spelling a file, or a loader gives rows of two kinds."""
+    ways = {code: count for code, count in check.spellings.items() if code != NO_ROW}
+    if len(ways) > 1:
+        step = "append with --adopt (adopt=True) writes all rows anew in the schema's own names"
+        faults.add(Fault(path, "", f"rows spelled in {len(ways)} ways ({told_spellings(ways)})", "one spelling", step))
 
 
 def _check_ledger(
@@ -107,7 +209,10 @@ def _check_ledger(
 
 
 def _table(
-    revisions: Sequence[Revision], proofs: Mapping[str, FileProof], wrong_cards: Set[int]
+    revisions: Sequence[Revision],
+    proofs: Mapping[str, FileProof],
+    wrong_cards: Set[int],
+    adopted: Mapping[str, int],
 ) -> list[RevisionReport]:
     table: list[RevisionReport] = []
     before: int | None = 0
@@ -117,7 +222,8 @@ def _table(
         added = None if rows is None or before is None else rows - before
         size = sum(revision.files[path].size for path in proofs if path in revision.files)
         ok = number not in wrong_cards and all(number not in proof.broken for proof in proofs.values())
-        table.append(RevisionReport(revision.id, revision.time, revision.author, added, rows, size, ok))
+        taken = adopted.get(revision.id)
+        table.append(RevisionReport(revision.id, revision.time, revision.author, added, rows, size, ok, taken))
         before = rows
     return table
 

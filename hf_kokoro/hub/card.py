@@ -19,11 +19,12 @@ import yaml
 from ..core.jsonl import parse_object
 from ..core.series import Series
 from ..miti.features import ROWS_FEATURES
+from ..miti.spelling import canonical_row
 from .errors import TargetError
 from .files import file_chunks
 from .target import CARD_PATH, Growth
 
-_FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)(?:\r?\n)---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
+FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)(?:\r?\n)---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _DEFAULT = "default"
 _STAMP = re.compile(rb"(?m)^(\s+description: )data-[0-9a-f]{16}(?=\r?$)")
 
@@ -73,6 +74,20 @@ def declared_configs(card: bytes) -> Declared:
     return _Card(card).declared()
 
 
+def unreadable(card: bytes) -> str:
+    """Why the card's front matter can't be read; empty if it can, or there is none."""
+    try:
+        match = FRONT_MATTER.match(card.decode("utf-8"))
+        root = yaml.compose(match[1], Loader=yaml.SafeLoader) if match else None
+    except UnicodeDecodeError as error:
+        return f"{CARD_PATH} byte {error.start} is not UTF-8"
+    except yaml.YAMLError as error:
+        line = getattr(getattr(error, "problem_mark", None), "line", None)
+        return f"{CARD_PATH} holds YAML that can't be read{'' if line is None else f' (line {line + 2})'}"
+    whole = root is None or isinstance(root, yaml.MappingNode)
+    return "" if whole else f"{CARD_PATH} holds YAML that is not keys and values"
+
+
 def matches(pattern: str, path: str) -> bool:
     """Whether a `data_files` pattern takes in a path: `*` stays within a folder, `**` doesn't."""
     parts = re.split(r"(\*\*/|\*\*|\*|\?|\[!?[^]/]+\])", pattern.removeprefix("./"))
@@ -118,7 +133,7 @@ class _Card:
         self._text, self._root, self._offset = "", None, 0
         try:
             self._text = card.decode("utf-8")
-            match = _FRONT_MATTER.match(self._text)
+            match = FRONT_MATTER.match(self._text)
             if match:
                 self._offset = match.start(1)
                 self._root = yaml.compose(match[1], Loader=yaml.SafeLoader)
@@ -269,7 +284,7 @@ def _is_true(node: yaml.Node | None) -> bool:
 
 def _arrow_bytes(tails: Mapping[str, bytes]) -> int:
     """Bytes of the new rows as `datasets` counts them: in Arrow, with the published features."""
-    rows = [parse_object(line) for tail in tails.values() for line in tail.split(b"\n") if line.strip()]
+    rows = [canonical_row(parse_object(line)) for tail in tails.values() for line in tail.split(b"\n") if line.strip()]
     return int(pa.Table.from_pylist(rows, schema=ROWS_FEATURES.arrow_schema).nbytes)
 
 

@@ -167,11 +167,14 @@ class DatasetRepo:
                     free_memory=False,
                 )
 
+        title, _, body = message.partition("\n\n")
+
         def commit() -> Commit:
             done = self._api.create_commit(
                 self.repo_id,
                 operations,
-                commit_message=message,
+                commit_message=title,
+                commit_description=body,
                 repo_type=_TYPE,
                 revision=self.branch,
                 parent_commit=parent,

@@ -42,6 +42,18 @@ class ForeignData(TargetError):
     """The place holds another dataset: a loader would take in other files than those to be written."""
 
 
+class SpellingError(TargetError):
+    """The rows of the file that should grow are spelled in several ways, or new ones can't be spelled as they are."""
+
+
+class UnreadableCard(ForeignData):
+    """The card's YAML can't be read, so nobody knows what a loader would take in."""
+
+
+class AdoptionError(TargetError):
+    """What would be written is not exactly what was read: the proof of an adoption failed, and nothing was changed."""
+
+
 class HistoryError(TargetError):
     """The file's bytes no longer start with the bytes that are on record: somebody rewrote or cut it."""
 

@@ -1,8 +1,8 @@
 """Data files as bytes: what is known of them, whether they are those of a revision, and their next version.
 
-The row ids of a file are kept in an index, so that an append needn't parse what it parsed before. The index is only a
-memory: it says which bytes it covers (size and sha256), is checked against the file, extended by the new tail, and
-rebuilt whenever it doesn't fit.
+The row ids and spellings of a file are kept in an index, so that an append needn't parse what it parsed before. The
+index is only a memory: it says which bytes it covers (size and sha256), is checked against the file, extended by the
+new tail, and rebuilt whenever it doesn't fit, or was made by a version that told rows apart in another way.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ import shutil
 import struct
 import zlib
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import overload
 
@@ -26,11 +27,12 @@ from ..core.disk import reason
 from ..core.jsonl import CHUNK
 from ..core.lock import ProcessLock
 from .errors import LockedError, UnwritableError
-from .lines import read_ids
+from .lines import read_lines
 from .target import FileInfo
 
-_HEADER = struct.Struct("<8sQQ32sI")  # magic, covered size, mtime in ns, sha256 of the covered bytes, crc of the ids
-_MAGIC = b"hfkidx02"
+# magic, covered size, mtime in ns, sha256 of the covered bytes, crc of what follows, bytes of the spellings
+_HEADER = struct.Struct("<8sQQ32sII")
+_MAGIC = b"hfkidx03"
 _ID = 32
 
 
@@ -58,12 +60,14 @@ class _Ids(Sequence[bytes]):
 
 @dataclass(frozen=True)
 class RowIndex:
-    """Which rows a file holds: `ids` sorted, `size` and `sha256` of the bytes they were read from."""
+    """Which rows a file holds: `ids` sorted, `size` and `sha256` of the bytes they were read from, `spellings` as in
+    `lines.Lines`."""
 
     size: int
     sha256: bytes
     ids: Sequence[bytes]
     mtime_ns: int = 0
+    spellings: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:
@@ -77,11 +81,12 @@ class RowIndex:
 
     def save(self, file: Path) -> None:
         """Write the index where that is possible: without it the next append only takes longer."""
-        ids = b"".join(self.ids)
-        header = _HEADER.pack(_MAGIC, self.size, self.mtime_ns, self.sha256, zlib.crc32(ids))
+        spellings = json.dumps(self.spellings).encode()
+        body = b"".join((spellings, *self.ids))
+        header = _HEADER.pack(_MAGIC, self.size, self.mtime_ns, self.sha256, zlib.crc32(body), len(spellings))
         with suppress(OSError):
             make_folders(file.parent)
-            write_atomically(file, header + ids)
+            write_atomically(file, header + body)
 
 
 def load(file: Path) -> RowIndex | None:
@@ -93,10 +98,11 @@ def load(file: Path) -> RowIndex | None:
             buffer = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError):
         return None
-    magic, size, mtime_ns, sha256, crc = _HEADER.unpack(buffer[: _HEADER.size])
-    if magic != _MAGIC or (len(buffer) - _HEADER.size) % _ID or zlib.crc32(memoryview(buffer)[_HEADER.size :]) != crc:
+    magic, size, mtime_ns, sha256, crc, told = _HEADER.unpack(buffer[: _HEADER.size])
+    start = _HEADER.size + told
+    if magic != _MAGIC or (len(buffer) - start) % _ID or zlib.crc32(memoryview(buffer)[_HEADER.size :]) != crc:
         return None
-    return RowIndex(size, sha256, _Ids(buffer, _HEADER.size), mtime_ns)
+    return RowIndex(size, sha256, _Ids(buffer, start), mtime_ns, json.loads(buffer[_HEADER.size : start]))
 
 
 def prefix_digests(file: Path, sizes: Iterable[int]) -> dict[int, bytes]:
@@ -119,7 +125,7 @@ def index_file(file: Path, path: str, cache: Path | None, known: dict[int, bytes
     """The index of `file` as it is now: the saved one, extended or rebuilt, and saved again if it changed.
 
     `path` names the file in messages; `known` may hold prefix digests taken before (`prefix_digests`).
-    Raises BaseFormatError as `read_ids` does.
+    Raises BaseFormatError as `read_lines` does.
     """
     stat = file.stat()
     saved = load(cache) if cache else None
@@ -131,9 +137,10 @@ def index_file(file: Path, path: str, cache: Path | None, known: dict[int, bytes
     start = saved.size if saved and usable else 0
     with file.open("rb") as stream:
         stream.seek(start)
-        new = read_ids(stream, path, start)
-    ids = sorted([*saved.ids, *new]) if saved and usable else sorted(new)
-    index = RowIndex(stat.st_size, digests[stat.st_size], ids, stat.st_mtime_ns)
+        new = read_lines(stream, path, start)
+    ids = sorted([*saved.ids, *new.ids]) if saved and usable else sorted(new.ids)
+    spellings = Counter(saved.spellings if saved and usable else {}) + new.spellings
+    index = RowIndex(stat.st_size, digests[stat.st_size], ids, stat.st_mtime_ns, spellings)
     if cache:
         index.save(cache)
     return index

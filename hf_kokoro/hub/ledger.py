@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,8 @@ _TAIL = 1 << 16
 
 @dataclass(frozen=True)
 class Entry:
-    """One revision of a folder. `kind` is "append", or "found" for bytes that came from elsewhere."""
+    """One revision of a folder. `kind` is "append", "found" for bytes that came from elsewhere, or "adopt": then
+    `adopted` rows were taken over from other files."""
 
     id: str
     parent: str
@@ -32,6 +33,7 @@ class Entry:
     kind: str
     rows_added: int
     files: Mapping[str, FileInfo]
+    adopted: int | None = None
 
     def line(self) -> bytes:
         return (json.dumps({"revision": self.id, **self._body()}, ensure_ascii=False) + "\n").encode()
@@ -44,6 +46,7 @@ class Entry:
             "kind": self.kind,
             "rows_added": self.rows_added,
             "files": files,
+            **({} if self.adopted is None else {"adopted": self.adopted}),
         }
 
     def computed_id(self) -> str:
@@ -51,11 +54,13 @@ class Entry:
         return hashlib.sha256(json.dumps(self._body(), sort_keys=True).encode()).hexdigest()
 
 
-def new_entry(parent: str, kind: str, rows_added: int, files: Mapping[str, FileInfo]) -> Entry:
+def new_entry(
+    parent: str, kind: str, rows_added: int, files: Mapping[str, FileInfo], adopted: int | None = None
+) -> Entry:
     """The entry that follows `parent` ("" for the first one)."""
     time = datetime.now(UTC).isoformat(timespec="milliseconds")
-    draft = Entry("", parent, time, kind, rows_added, dict(files))
-    return Entry(draft.computed_id(), parent, time, kind, rows_added, dict(files))
+    draft = Entry("", parent, time, kind, rows_added, dict(files), adopted)
+    return replace(draft, id=draft.computed_id())
 
 
 def read_entry(line: bytes, path: Path, offset: int) -> Entry:
@@ -63,7 +68,10 @@ def read_entry(line: bytes, path: Path, offset: int) -> Entry:
     try:
         raw = json.loads(line)
         files = {name: FileInfo(int(f["size"]), sha256=str(f["sha256"])) for name, f in raw["files"].items()}
-        return Entry(raw["revision"], raw["parent"], raw["time"], raw["kind"], int(raw["rows_added"]), files)
+        rows, adopted = int(raw["rows_added"]), raw.get("adopted")
+        if adopted is not None and type(adopted) is not int:
+            raise TypeError
+        return Entry(raw["revision"], raw["parent"], raw["time"], raw["kind"], rows, files, adopted)
     except (ValueError, KeyError, TypeError, AttributeError):
         raise HistoryError(
             f"{path} byte {offset}: a line that is not a history entry; put the file back from a copy, or "
@@ -122,7 +130,7 @@ class Ledger:
 @dataclass(frozen=True)
 class Declared:
     """A commit that counts. `files`: path in the dataset to the name of its staged version ("": it is removed).
-    `entries`: the history lines that follow.
+    `entries`: the history lines that follow. `deleted`: path to the sha256 of a file that goes in an adoption.
 
     `ledger_size` is the byte at which those lines begin in the history file.
     """
@@ -130,10 +138,16 @@ class Declared:
     files: Mapping[str, str]
     ledger_size: int
     entries: Sequence[str]
+    deleted: Mapping[str, str] = field(default_factory=dict)
 
     def content(self) -> bytes:
         """As it stands in the file."""
-        fields = {"files": dict(self.files), "ledger_size": self.ledger_size, "entries": list(self.entries)}
+        fields = {
+            "files": dict(self.files),
+            "ledger_size": self.ledger_size,
+            "entries": list(self.entries),
+            "deleted": dict(self.deleted),
+        }
         return json.dumps(fields).encode()
 
 
@@ -142,7 +156,8 @@ def read_declared(file: Path) -> Declared:
     try:
         fields = json.loads(file.read_bytes())
         files, size, entries = fields["files"], fields["ledger_size"], fields["entries"]
-        texts = [*files, *files.values(), *entries]
+        deleted = fields.get("deleted", {})
+        texts = [*files, *files.values(), *entries, *deleted, *deleted.values()]
         if not entries or not all(isinstance(text, str) for text in texts) or type(size) is not int or size < 0:
             raise ValueError
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -151,4 +166,4 @@ def read_declared(file: Path) -> Declared:
             "delete it (the data files stay as they are) and append those rows again",
             0,
         ) from None
-    return Declared(files, size, entries)
+    return Declared(files, size, entries, deleted)

@@ -1,17 +1,20 @@
-"""The file that grows, read as bytes: its rows' identities, and whether its last line is torn.
+"""The file that grows, read as bytes: its rows' identities and spellings, and whether its last line is torn.
 
-Existing lines are never judged by our schema here: any JSON object is a row, and is left as it is.
+Existing lines are never judged by our schema here: any JSON object is read, and is left as it is. One that is a row in
+any spelling has the identity of that row; whether the file may grow is decided by who wants it to.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from typing import Any
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from ..core import jsonl
 from ..core.jsonl import LineTooLong, Readable, canonical_json, parse_object
-from .errors import BaseFormatError
+from ..miti.spelling import OURS, Spelled, Spelling, read_spelled, spelling_of_code
+from .errors import BaseFormatError, SpellingError
 
 WAYS_OUT = (
     "nothing was written; ways out: put back the last good copy of the file, repair that place by hand, "
@@ -28,30 +31,74 @@ def iter_lines(stream: Readable, offset: int = 0) -> Iterator[tuple[int, bytes]]
         raise BaseFormatError(f"byte {error.offset}: {got}; allowed: JSON Lines; {WAYS_OUT}", error.offset) from None
 
 
-def line_id(line: bytes, value: dict[str, Any]) -> bytes:
-    """Identity of a row in the file: sha256 of its canonical JSON, or of the line if it has none (NaN)."""
+NO_ROW = ""
+"""Stands among the codes of spellings for lines that are no row in any."""
+
+
+@dataclass
+class Lines:
+    """What lines hold: the row id of each in file order, and how many there are of each spelling (by its code)."""
+
+    ids: list[bytes] = field(default_factory=list)
+    spellings: Counter[str] = field(default_factory=Counter)
+
+
+def line_id(line: bytes, read: Spelled) -> bytes:
+    """Identity of a line in the file: the row id of the row that it is in any spelling; else sha256 of its canonical
+    JSON, or of the line if it has none (NaN)."""
     try:
-        text = canonical_json(value).encode("utf-8", "surrogatepass")
+        text = canonical_json(read.known if read.spellings else read.row).encode("utf-8", "surrogatepass")
     except ValueError:
         text = line.strip()
     return hashlib.sha256(text).digest()
 
 
-def read_ids(stream: Readable, path: str, offset: int = 0) -> list[bytes]:
-    """Row ids of every line from the stream's position on, in file order; blank lines are passed over.
+def read_lines(stream: Readable, path: str, offset: int = 0) -> Lines:
+    """Every line from the stream's position on; blank ones are passed over.
 
     Raises BaseFormatError with the byte offset of a torn last line, another format, or bytes not in UTF-8.
     """
-    ids = []
+    found = Lines()
     for start, line in iter_lines(stream, offset):
         if not line.strip():
             continue
         try:
-            value = parse_object(line)
+            read = read_spelled(parse_object(line))
         except ValueError as error:
             raise BaseFormatError(_what_is_wrong(path, start, line, error), _fault_offset(start, error)) from None
-        ids.append(line_id(line, value))
-    return ids
+        found.ids.append(line_id(line, read))
+        found.spellings.update(codes_of(read))
+    return found
+
+
+def codes_of(read: Spelled) -> list[str]:
+    """The codes of a line's spellings, to count them."""
+    return [spelling.code for spelling in read.spellings] or [NO_ROW]
+
+
+def one_spelling(path: str, spellings: Mapping[str, int]) -> Spelling:
+    """The spelling in which a file may grow: its own, or ours if it has no rows. Raises SpellingError if it has two."""
+    if spellings.get(NO_ROW):
+        raise SpellingError(
+            f"{path}: {spellings[NO_ROW]} of its {sum(spellings.values())} lines can't be read as a row: no "
+            "MITI-ST row in any spelling (the audit names the keys that are missing), so no loader would give rows of "
+            "one kind; nothing was written; take those lines out, or append to another file with --path"
+        )
+    if len(spellings) > 1:
+        raise SpellingError(
+            f"{path}: its rows are spelled in {len(spellings)} ways ({told_spellings(spellings)}), so new ones can't "
+            "follow the file; nothing was written; --adopt (adopt=True) writes all rows anew in the schema's own names"
+        )
+    return spelling_of_code(next(iter(spellings))) if spellings else OURS
+
+
+def told_spellings(spellings: Mapping[str, int]) -> str:
+    """`12 rows: answer for text | 3 rows: the schema's own names`, the most frequent first."""
+    ordered = sorted(spellings.items(), key=lambda item: -item[1])
+    return " | ".join(
+        f"{count} row{'s' if count != 1 else ''}: {spelling_of_code(code) if code else 'no row in any spelling'}"
+        for code, count in ordered
+    )
 
 
 def _fault_offset(start: int, error: ValueError) -> int:

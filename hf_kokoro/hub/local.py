@@ -25,14 +25,14 @@ from ..core.hubclient import Traffic
 from ..core.patience import Patience
 from ..core.series import Series
 from .errors import CommitRace, HistoryError, NotKept, TargetError, UnwritableError, VerifyError
-from .files import Notes, locked, prefix_digests, write_grown
+from .files import Notes, file_chunks, file_matches, locked, prefix_digests, write_grown
 from .ledger import Declared, Entry, Ledger, new_entry, read_declared, read_entry
-from .ours import refuse_foreign
+from .ours import first_line_of, refuse_foreign
 from .target import CARD_PATH, LEDGER, Change, Commit, FileInfo, Grow, Ours, Remove, Revision, Snapshot
 
 FOLDER = ".hf_kokoro"
 LOCK_SECONDS = 600.0
-AUTHORS = {"append": "append_rows", "found": "(elsewhere)"}
+AUTHORS = {"append": "append_rows", "adopt": "append_rows (adopted)", "found": "(elsewhere)"}
 """What the audit shows for the kinds of entries: a folder has no user accounts."""
 
 
@@ -107,28 +107,34 @@ class LocalTarget:
     def same(self, base: Snapshot, files: Mapping[str, bytes | Path]) -> set[str]:
         return {path for path, content in files.items() if _is_same(content, self.folder / path)}
 
-    def commit(self, base: Snapshot, changes: Iterable[Change], message: str) -> Commit:
+    def commit(self, base: Snapshot, changes: Iterable[Change], message: str, *, adopted: int | None = None) -> Commit:
         last = self.ledger.last()
         if (last.id if last else "") != base.revision:
             raise CommitRace(f"{self.name}: another process appended in between")
+        changes = [*changes]
+        tails = [c.tail for c in changes if isinstance(c, Grow) and c.path not in LEDGER]
+        added = sum(bool(line) for tail in tails for line in tail.split(b"\n")) - (adopted or 0)
         staged: dict[str, Path] = {}
         grown = dict(base.files)
-        rows_added, removed = 0, list[str]()
+        removed, deleted = list[str](), dict[str, str]()
         try:
             for change in changes:
                 if isinstance(change, Remove):
-                    removed.append(change.path)
+                    if change.info is None:
+                        removed.append(change.path)
+                    else:
+                        deleted[change.path] = self._still(change.path, change.info)
+                        grown.pop(change.path, None)
                     continue
                 staged[change.path] = self._staging_name(change.path)
                 if isinstance(change, Grow):
                     grown[change.path] = self._stage_growth(change, base, staged[change.path])
-                    if change.path not in LEDGER:
-                        rows_added += sum(1 for line in change.tail.split(b"\n") if line)
                 else:
                     _stage(change.content, staged[change.path])
             sync_folder(self._staged)
-            entries = self._entries(last, base, rows_added, grown)
-            self._declare(entries, {path: file.name for path, file in staged.items()} | dict.fromkeys(removed, ""))
+            entries = self._entries(last, base, grown, rows_added=added, deleted=deleted, adopted=adopted)
+            names = {path: file.name for path, file in staged.items()} | dict.fromkeys(removed, "")
+            self._declare(entries, names, deleted)
         except BaseException as error:
             # an interrupt may come when the commit counts already; then the next append carries it out
             declared = self._declared.exists()
@@ -162,7 +168,7 @@ class LocalTarget:
                 yield last
             parent = entry.id
             recorded = {path: info for path, info in entry.files.items() if path in series or path in LEDGER}
-            last = Revision(entry.id, entry.time, AUTHORS[entry.kind], recorded)
+            last = Revision(entry.id, entry.time, AUTHORS[entry.kind], recorded, adopted=entry.adopted)
         listed = self._listed(series)
         paths = [*series.ordered(listed), *LEDGER.ordered(self._listed(LEDGER))]
         now = {path: FileInfo(self._file(path).stat().st_size) for path in paths}
@@ -181,6 +187,17 @@ class LocalTarget:
             raise NotKept(f"{self.name}: {path} at {revision.id[:12]} is not kept; a folder has only the newest bytes")
         return file.open("rb")
 
+    def everything(self, revision: str) -> Mapping[str, FileInfo]:
+        files = {file.relative_to(self.folder).as_posix(): file for file in self.folder.rglob("*") if file.is_file()}
+        return {path: FileInfo(file.stat().st_size) for path, file in files.items() if not path.startswith(FOLDER)}
+
+    def _still(self, path: str, info: FileInfo) -> str:
+        """The sha256 of a file that goes. Raises CommitRace if it is not the one whose rows were read."""
+        file = self._file(path)
+        if info.sha256 is None or not file.is_file() or not file_matches(file, info):
+            raise CommitRace(f"{self.name}: {path} changed while it was read")
+        return info.sha256
+
     def _file(self, path: str) -> Path:
         # resolved, so that a data file or folder that is a link stays one
         return Path(os.path.realpath(self.folder / path))
@@ -190,7 +207,8 @@ class LocalTarget:
             return
         found = (file for file in self.folder.rglob("*") if file.is_file())
         paths = (file.relative_to(self.folder).as_posix() for file in found)
-        refuse_foreign(self.name, ours, self._card(), lambda: paths)
+        first_line = lambda path: first_line_of(file_chunks(self._file(path)))  # noqa: E731
+        refuse_foreign(self.name, ours, self._card(), lambda: paths, first_line)
 
     def _card(self) -> bytes | None:
         card = self._file(CARD_PATH)
@@ -232,6 +250,9 @@ class LocalTarget:
     def _stage_growth(self, change: Grow, base: Snapshot, staged: Path) -> FileInfo:
         """Write old bytes + tail to the staged file and check that the old bytes were the proven ones."""
         known = base.files.get(change.path)
+        if change.anew and known:
+            self._still(change.path, known)
+            known = None
         copied, info = write_grown(base.local[change.path] if known else None, change.tail, staged)
         if known and copied != known.sha256:
             raise CommitRace(f"{self.name}: {change.path} changed while it was read")
@@ -261,7 +282,14 @@ class LocalTarget:
         return self._hidden / "commit.json"
 
     def _entries(
-        self, last: Entry | None, base: Snapshot, rows_added: int, grown: Mapping[str, FileInfo]
+        self,
+        last: Entry | None,
+        base: Snapshot,
+        grown: Mapping[str, FileInfo],
+        *,
+        rows_added: int,
+        deleted: Iterable[str],
+        adopted: int | None,
     ) -> list[Entry]:
         """The history lines of a commit: one for bytes that others wrote before it, if any, and its own.
 
@@ -272,11 +300,12 @@ class LocalTarget:
             kept |= base.files
             entries.append(new_entry(base.revision, "found", 0, kept))
         parent = entries[-1].id if entries else base.revision
-        return [*entries, new_entry(parent, "append", rows_added, {**kept, **grown})]
+        left = {path: info for path, info in {**kept, **grown}.items() if path not in set(deleted)}
+        return [*entries, new_entry(parent, "append" if adopted is None else "adopt", rows_added, left, adopted)]
 
-    def _declare(self, entries: Sequence[Entry], names: Mapping[str, str]) -> None:
+    def _declare(self, entries: Sequence[Entry], names: Mapping[str, str], deleted: Mapping[str, str]) -> None:
         lines = [entry.line().decode() for entry in entries]
-        write_atomically(self._declared, Declared(names, self.ledger.size(), lines).content())
+        write_atomically(self._declared, Declared(names, self.ledger.size(), lines, deleted).content())
 
     def _carry_out(self) -> None:
         """Do what `commit.json` says; every step may have been done already."""
@@ -292,6 +321,12 @@ class LocalTarget:
             elif (self._staged / name).exists():
                 os.replace(self._staged / name, destination)
                 sync_folder(destination.parent)
+        for path, sha256 in plan.deleted.items():
+            file = self._file(path)
+            # what somebody wrote there since is none of ours
+            if file.is_file() and file_matches(file, FileInfo(file.stat().st_size, sha256=sha256)):
+                file.unlink()
+                sync_folder(file.parent)
         entry = read_entry(plan.entries[-1].encode(), self._declared, 0)
         for path, info in entry.files.items():
             size = self._file(path).stat().st_size if self._file(path).exists() else 0

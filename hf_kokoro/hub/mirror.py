@@ -86,6 +86,10 @@ class Mirror:
         os.replace(staged, file)
         self._notes.add(path, file, info.sha256 or info.git)
 
+    def forget(self, path: str) -> None:
+        """Drop the copy of a file that we just deleted."""
+        self.file(path).unlink(missing_ok=True)
+
     def small(self, path: str, remote: FileInfo, fetch: Fetch) -> bytes:
         """A small file, from the copy if its digest is the remote's."""
         file = self.folder / "small" / path

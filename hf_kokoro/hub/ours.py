@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
-from .card import Declared, declared_configs, matches
-from .errors import ForeignData
+from ..core.jsonl import parse_object
+from ..miti.spelling import read_spelled
+from .card import Declared, declared_configs, matches, unreadable
+from .errors import ForeignData, UnreadableCard
 from .target import Ours
 
 _TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".geoparquet", ".gpq", ".arrow", ".lance", ".xml")
@@ -21,18 +23,31 @@ _NO_DATA = ("README.md", "croissant.json", "dataset_infos.json", "dataset_info.j
 _SHOWN = 3
 
 
-def refuse_foreign(place: str, ours: Ours, card: bytes | None, paths: Callable[[], Iterable[str]]) -> None:
+def refuse_foreign(
+    place: str,
+    ours: Ours,
+    card: bytes | None,
+    paths: Callable[[], Iterable[str]],
+    first_line: Callable[[str], bytes],
+) -> None:
     """Raise ForeignData, which names what is there, unless a loader takes in `ours`.
 
-    `paths` lists all files; it is called only where the card doesn't say which ones are data.
+    `paths` lists all files; it is called only where the card doesn't say which ones are data. `first_line` gives the
+    one of a file that may stand beside a path that the caller named, without a card that tells what it is.
     """
+    if fault := unreadable(card or b""):
+        raise UnreadableCard(
+            f"{place}: {fault}, so nobody can tell what a loader takes in; nothing was written; mend the card's YAML"
+        )
     declared = declared_configs(card or b"")
     if declared.configs and not declared.inferred:
         _check_declared(place, ours, declared, paths)
         return
     there = [path for path in paths() if _visible(path) and _name(path) not in _NO_DATA]
     own, found = [path for path in there if path in ours], [path for path in there if path not in ours]
-    if other := [path for path in found if _is_data(path)] or _taken_instead(ours, own, found):
+    beside = [path for path in own if ours.named and not ours.grows(path) and not _is_row(first_line(path))]
+    other = [path for path in found if _is_data(path)] or beside or _taken_instead(ours, own, found)
+    if other:
         raise ForeignData(
             f"{place}: holds {_listed(other)}, which `datasets` would load beside or instead of {ours.first[0]}; "
             f"nothing was written; {_way_out(ours)}"
@@ -75,7 +90,8 @@ def _refuse_mixture(place: str, ours: Ours, patterns: Sequence[str], paths: Call
 def _way_out(ours: Ours) -> str:
     return (
         "allowed: a folder, repo or branch that is empty or holds this dataset; use another one, or, if the card is "
-        f"yours, let its config default name {ours.first[0]} under data_files"
+        f"yours, let its config default name {ours.first[0]} under data_files; rows that are there can be taken over "
+        "with --adopt (adopt=True)"
     )
 
 
@@ -83,6 +99,24 @@ def _listed(names: Iterable[str]) -> str:
     found = list(names)
     more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
     return ", ".join(name[:100] for name in found[:_SHOWN]) + more
+
+
+def first_line_of(chunks: Iterable[bytes]) -> bytes:
+    """The first line that is not blank, of which no more is read than it takes."""
+    held = b""
+    for chunk in chunks:
+        held = (held + chunk).lstrip()
+        if b"\n" in held:
+            break
+    return held.split(b"\n", 1)[0]
+
+
+def _is_row(line: bytes) -> bool:
+    """Whether this is the line of a row in any spelling; a file without a line says nothing against it."""
+    try:
+        return not line or bool(read_spelled(parse_object(line)).spellings)
+    except ValueError:
+        return False
 
 
 def _visible(path: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,11 +11,16 @@ from urllib.parse import quote
 
 from ..core.jsonl import parse_object
 from ..core.series import Series, split_lines
+from ..miti.contract import json_line
+from ..miti.spelling import OURS, NotSpellable, respelled
+from .adoption import Adoption
 from .card import grown_card
+from .errors import SpellingError
 from .files import index_file
+from .lines import one_spelling
 from .provenance import ledger_parts, ledger_tails
 from .rows import NewRow
-from .target import CARD_PATH, Change, ExtraFiles, Grow, Growth, Put, Snapshot
+from .target import CARD_PATH, Change, ExtraFiles, Grow, Growth, Put, Remove, Snapshot
 
 _SHOWN = 20
 
@@ -29,6 +35,7 @@ class Plan:
     rows_total: int
     grown: Mapping[str, int]
     rows: Sequence[NewRow] = ()
+    adoption: Adoption | None = None
 
     @property
     def added(self) -> int:
@@ -44,7 +51,10 @@ def plan_append(
     segment_bytes: int | None,
     extra: ExtraFiles | None,
 ) -> Plan:
-    """Leave out the rows that `base` holds, place the others. Raises BaseFormatError if a file can't grow."""
+    """Leave out the rows that `base` holds, place the others, spelled as those there are.
+
+    Raises BaseFormatError if a file can't grow, SpellingError if rows can't follow its spelling.
+    """
     indexes = {
         path: index_file(base.local[path], path, index_dir / f"{quote(path, safe='')}.ids" if index_dir else None)
         for path in series.ordered(base.files)
@@ -55,12 +65,31 @@ def plan_append(
     if not new:
         return Plan([], frozenset(), duplicates, total, {})
     noted = ledger_tails(base, new, segment_bytes)
-    growth = replace(_place(base, series, new, counts, segment_bytes), ledger=ledger_parts(base, noted))
+    spellings = sum((Counter(index.spellings) for index in indexes.values()), Counter[str]())
+    lines = spelled_lines(series.path, new, spellings)
+    growth = replace(_place(base, series, lines, counts, segment_bytes), ledger=ledger_parts(base, noted))
     changes: list[Change] = [Grow(path, tail) for path, tail in {**growth.tails, **noted}.items()]
     files = {**_renewed_card(growth), **(extra(growth) if extra else {})}
     changes += [Put(path, content) for path, content in files.items()]
     grown = {path: len(tail) for path, tail in growth.tails.items()}
     return Plan(changes, frozenset(row.id for row in new), duplicates, growth.rows_total, grown, new)
+
+
+def spelled_lines(path: str, rows: Sequence[NewRow], spellings: Mapping[str, int]) -> list[bytes]:
+    """The lines of new rows as a file with rows of those spellings has them. Raises SpellingError."""
+    spelling = one_spelling(path, spellings)
+    if spelling == OURS:
+        return [row.line for row in rows]
+    lines = []
+    for row in rows:
+        try:
+            lines.append(json_line(respelled(parse_object(row.line), spelling)).encode())
+        except NotSpellable as error:
+            raise SpellingError(
+                f"{path}: its rows have {spelling}, and row {row.id.hex()[:12]} has {error}; nothing was written; "
+                "--adopt (adopt=True) writes all rows anew in the schema's own names"
+            ) from None
+    return lines
 
 
 def _renewed_card(growth: Growth) -> dict[str, bytes]:
@@ -74,14 +103,14 @@ def _renewed_card(growth: Growth) -> dict[str, bytes]:
 def _place(
     base: Snapshot,
     series: Series,
-    new: Sequence[NewRow],
+    new: Sequence[bytes],
     counts: Mapping[str, int],
     segment_bytes: int | None,
 ) -> Growth:
     paths = series.ordered(base.files)
     active = paths[-1] if paths else None
     size = base.files[active].size if active else 0
-    placed = split_lines(series, active, size, [row.line for row in new], segment_bytes)
+    placed = split_lines(series, active, size, new, segment_bytes)
     tails, sizes, rows = {}, {path: base.files[path].size for path in paths}, dict(counts)
     for path, lines in placed.items():
         needs_line_end = path in base.local and _ends_without_newline(base.local[path])
@@ -105,7 +134,12 @@ def describe_changes(base: Snapshot, changes: Sequence[Change], rows: Sequence[N
     for change in changes:
         if isinstance(change, Grow):
             before = base.files[change.path].size if change.path in base.files else 0
-            lines.append(f"{change.path}: {before} -> {before + len(change.tail)} bytes")
+            after = len(change.tail) + (0 if change.anew else before)
+            lines.append(
+                f"{change.path}: {before} -> {after} bytes{' (written anew)' if change.anew and before else ''}"
+            )
+        elif isinstance(change, Remove):
+            lines.append(f"{change.path}: deleted")
         elif isinstance(change, Put):
             lines += _small_file(base, change)
     lines += [f"  + row {row.id.hex()[:12]}, question {parse_object(row.line)['question_id']}" for row in rows[:_SHOWN]]

@@ -18,11 +18,12 @@ from ..core.hubclient import LEAST_SECONDS, READ_SECONDS, OwnClient, Traffic
 from ..core.patience import Patience, patiently
 from ..core.secrets import masked
 from ..core.series import Series
+from .adoption import adopted_rows
 from .dataset_repo import DatasetRepo, Operation
 from .errors import CommitRace, TargetError, UnwritableError, VerifyError
 from .files import content_matches, file_matches, locked, write_grown
 from .mirror import Mirror, cache_root, folder_name
-from .ours import refuse_foreign
+from .ours import first_line_of, refuse_foreign
 from .pinned import PinnedStream
 from .target import CARD_PATH, LEDGER, Change, Commit, FileInfo, Grow, Ours, Remove, Revision, Snapshot
 
@@ -105,7 +106,9 @@ class HubTarget:
                 return Snapshot("", {}, {}, missing=missing)
             card = self._card(revision)
             if ours is not None:
-                refuse_foreign(self.name, ours, card, partial(self._repo.files, revision))
+                pinned = self._repo.pinned(revision)
+                first_line = lambda path: first_line_of(pinned.fetch(path, 0))  # noqa: E731
+                refuse_foreign(self.name, ours, card, partial(self._repo.files, revision), first_line)
             listed, noted = self._listed(series, revision), self._listed(LEDGER, revision)
             files = {path: listed[path] for path in series.ordered(listed)}
             files |= {path: noted[path] for path in LEDGER.ordered(noted)}
@@ -123,7 +126,7 @@ class HubTarget:
         known = self.infos(files, base.revision) if base.revision else {}
         return {path for path, info in known.items() if _holds(files[path], info)}
 
-    def commit(self, base: Snapshot, changes: Iterable[Change], message: str) -> Commit:
+    def commit(self, base: Snapshot, changes: Iterable[Change], message: str, *, adopted: int | None = None) -> Commit:
         sent: dict[str, bytes | Path] = {}
         grown: list[str] = []
         removed: list[str] = []
@@ -135,7 +138,8 @@ class HubTarget:
                     elif isinstance(change, Grow):
                         grown.append(change.path)
                         sent[change.path] = staged = self.mirror.staging(change.path)
-                        write_grown(base.local.get(change.path), change.tail, staged)
+                        former = None if change.anew else base.local.get(change.path)
+                        write_grown(former, change.tail, staged)
                     else:
                         sent[change.path] = change.content
             # what grew decides: a card may have been dated since
@@ -148,6 +152,8 @@ class HubTarget:
             there = self._read_back(commit.revision, sent, removed)
             if not self.pr:
                 self._adopt({path: sent[path] for path in grown}, there)
+                for path in removed:
+                    self.mirror.forget(path)
             return commit
         finally:
             self.mirror.clean()
@@ -163,6 +169,9 @@ class HubTarget:
         fetch, size = self._repo.pinned(revision.id).fetch, revision.files[path].size
         return io.BufferedReader(PinnedStream(fetch, path, size, self.patience), 1 << 20)
 
+    def everything(self, revision: str) -> dict[str, FileInfo]:
+        return self._repo.files(revision) if revision else {}
+
     def infos(self, paths: Iterable[str], revision: str) -> dict[str, FileInfo]:
         """Size and digest of those files that exist at a revision; nothing is downloaded."""
         return self._repo.infos(paths, revision)
@@ -176,7 +185,8 @@ class HubTarget:
         files = {path: listed[path] for path in series.ordered(listed)} | self.infos([CARD_PATH], commit.commit_id)
         files |= {path: noted[path] for path in LEDGER.ordered(noted)}
         time = commit.created_at.isoformat(timespec="seconds")
-        return Revision(commit.commit_id, time, ", ".join(commit.authors), files, series.strays(listed))
+        adopted = adopted_rows(f"{commit.title}\n{commit.message}", series.path)
+        return Revision(commit.commit_id, time, ", ".join(commit.authors), files, series.strays(listed), adopted)
 
     def _card(self, revision: str) -> bytes | None:
         """The card at a commit; None if there is none."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
@@ -15,20 +17,19 @@ from ..core import jsonl
 from ..core.atomic import write_atomically
 from ..core.disk import disk_errors
 from ..core.jsonl import parse_object
-from ..errors import Fault, Faults, RowError, SourceError, UsageError, describe
+from ..errors import Fault, Faults, RowError, SourceError, describe
 from ..miti.contract import DATA_PATH, row_faults, row_id, row_line
 from ..miti.no_answers import answer_faults
+from ..miti.spelling import canonical_row, read_spelled
 from ..policy import Gate
 from ..policy.notes import REDACTED, Note, Notes
-from .lines import line_id
+from .incoming import Rows, incoming, whole
+from .lines import codes_of, line_id
 
 _KEPT = 16
 """Bytes of the row id that are kept: enough that two different rows never look the same by chance."""
-Rows = Iterable[Mapping[str, Any]] | str | PathLike[str]
-ROWS_ALLOWED = (
-    "a list or another iterable of rows (mappings of the MITI-ST schema), a DataFrame, one split of a dataset, or the "
-    "path of a .jsonl file"
-)
+_WHOLE_FLOAT = re.compile(r"-?[0-9]+\.0|[0-9.]+e\+[0-9]+")
+_WHOLE_STEP = "--whole-floats (whole_floats=True) takes floats without a fraction as whole numbers"
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,10 @@ class Batch:
     faults: Faults = field(default_factory=Faults)
 
 
-def read_batch(rows: Rows, gate: Gate, notes: Notes | None = None, path: str = DATA_PATH) -> Batch:
-    """Check rows given as mappings, or as the path of a JSON Lines file; valid ones pass the gate, each once.
+def read_batch(
+    rows: Rows, gate: Gate, notes: Notes | None = None, path: str = DATA_PATH, *, whole_floats: bool = False
+) -> Batch:
+    """Check rows in any form that `incoming` reads and any spelling; valid ones pass the gate, each once.
 
     What the gate replaced is checked again, and its row id is that of the row as it is sent. `notes` say what is known
     of rows beside their keys, and so does the file beside a rows file; `path` is the growing file that they are for.
@@ -63,9 +66,10 @@ def read_batch(rows: Rows, gate: Gate, notes: Notes | None = None, path: str = D
         notes = notes.beside(Path(rows))
     came: set[str] = set()
     sent: set[bytes] = set()
-    for where, raw, value in _incoming(rows):
-        new: NewRow | list[Fault] = [value] if isinstance(value, Fault) else _faults(value, where)
-        if not new:
+    for where, raw, came_as in incoming(rows):
+        value, faults = checked(came_as, where, whole_floats=whole_floats)
+        new: NewRow | list[Fault] = faults
+        if not faults:
             identity = row_id(value)
             if identity in came:
                 batch.repeats += 1
@@ -74,7 +78,7 @@ def read_batch(rows: Rows, gate: Gate, notes: Notes | None = None, path: str = D
             new = _gated(value, where, gate, notes.of(value, identity), path)
         if isinstance(new, list):
             batch.faults.extend(new)
-            batch.rejects.append(raw if raw is not None else _as_line(value))
+            batch.rejects.append(raw if raw is not None else _as_line(came_as))
         elif new.id in sent:
             batch.repeats += 1
         else:
@@ -83,8 +87,13 @@ def read_batch(rows: Rows, gate: Gate, notes: Notes | None = None, path: str = D
     return batch
 
 
-def _faults(row: Any, where: str) -> list[Fault]:
-    return row_faults(row, where) or list(answer_faults(row, where))
+def checked(value: Any, where: str, *, whole_floats: bool) -> tuple[Any, list[Fault]]:
+    """A value in the canonical spelling, and what keeps it from being a row."""
+    if isinstance(value, Fault):
+        return value, [value]
+    row = canonical_row(whole(value) if whole_floats else value)
+    faults = row_faults(row, where) or list(answer_faults(row, where))
+    return row, [replace(f, next_step=_WHOLE_STEP) if _WHOLE_FLOAT.fullmatch(f.got) else f for f in faults]
 
 
 def _gated(value: dict[str, Any], where: str, gate: Gate, note: Note, path: str) -> NewRow | list[Fault]:
@@ -94,11 +103,16 @@ def _gated(value: dict[str, Any], where: str, gate: Gate, note: Note, path: str)
         if faults := row_faults(row, where):
             return faults
         note = replace(note, text=REDACTED)
+    return new_row(row, where, note, path)
+
+
+def new_row(row: dict[str, Any], where: str, note: Note | None = None, path: str = DATA_PATH) -> NewRow | list[Fault]:
+    """A valid row as it is written; a fault if its line would be too long to be read again."""
     line = row_line(row).encode()
     if len(line) > jsonl.LINE_LIMIT:
         return [Fault(where, "", f"a row of {len(line)} bytes", f"at most {jsonl.LINE_LIMIT} bytes")]
     identity = row_id(row)
-    return NewRow(bytes.fromhex(identity), line, note.line(identity, path))
+    return NewRow(bytes.fromhex(identity), line, note.line(identity, path) if note else b"")
 
 
 def refuse_if_faulty(batch: Batch) -> None:
@@ -127,46 +141,6 @@ def _write_rejects(batch: Batch, file: Path) -> Path:
     return free
 
 
-def _incoming(rows: Rows) -> Iterable[tuple[str, bytes | None, Any]]:
-    """(place, raw line if there is one, row or Fault) of every row."""
-    if isinstance(rows, str | PathLike):
-        yield from _from_file(Path(rows))
-        return
-    if isinstance(rows, Mapping) or not isinstance(rows, Iterable):
-        raise UsageError(f"rows: got {_given(rows)}; allowed: {ROWS_ALLOWED}")
-    for number, row in enumerate(rows, 1):
-        yield f"row {number}", None, dict(row) if isinstance(row, Mapping) else row
-
-
-def _given(rows: Any) -> str:
-    """What was given instead of rows; for a DatasetDict with its splits, one of which is meant."""
-    splits = (
-        [str(name) for name, value in rows.items() if hasattr(value, "column_names")] if hasattr(rows, "items") else []
-    )
-    if splits:
-        return f"a {type(rows).__name__} of the splits {', '.join(splits)} (give one of them: rows[{splits[0]!r}])"
-    return "one mapping" if isinstance(rows, Mapping) else describe(rows)
-
-
-def _from_file(path: Path) -> Iterable[tuple[str, bytes | None, Any]]:
-    try:
-        with path.open("rb") as stream:
-            for where, line in jsonl.numbered_lines(stream, path.name):
-                try:
-                    yield where, line, jsonl.parse_object(line)
-                except UnicodeDecodeError as error:
-                    got = f"bytes that are not UTF-8 (at {error.start})"
-                    yield where, line, Fault(where, "", got, "UTF-8")
-                except ValueError:
-                    yield (
-                        where,
-                        line,
-                        Fault(where, "", f"{len(line)} bytes that are no JSON object", "one JSON object a line"),
-                    )
-    except OSError as error:
-        raise SourceError(f"{path}: can't be read ({error.strerror}); allowed: a JSON Lines file of rows") from None
-
-
 def _as_line(value: Any) -> bytes:
     try:
         return (json.dumps(value, ensure_ascii=True) + "\n").encode()
@@ -179,6 +153,8 @@ class RowCheck:
     """Every line a valid row, every row once, with memory that hardly grows: feed lines in file order, then ask for
     the duplicates."""
 
+    spellings: Counter[str] = field(default_factory=Counter)
+    """Rows of each spelling, by its code."""
     _ids: bytearray = field(default_factory=bytearray)
     _files: list[tuple[str, int]] = field(default_factory=list)
     _invalid: int = 0
@@ -190,7 +166,7 @@ class RowCheck:
         """Check one line; `number` counts from 1 within the file."""
         where = f"{self._files[-1][0]} line {number} (byte {offset})"
         try:
-            value = parse_object(line)
+            read = read_spelled(parse_object(line))
         except ValueError:
             # an append passes blank lines over, and so do the counts; but none of ours is ever written
             got = f"{len(line)} bytes that are no JSON object" if line.strip() else "a blank line"
@@ -199,8 +175,9 @@ class RowCheck:
             self._invalid += 1
             self._ids += b"\xff" + self._invalid.to_bytes(_KEPT - 1, "big")
             return
-        faults.extend(row_faults(value, where))
-        self._ids += line_id(line, value)[:_KEPT]
+        faults.extend(row_faults(read.row, where))
+        self.spellings.update(codes_of(read))
+        self._ids += line_id(line, read)[:_KEPT]
 
     def heads(self) -> np.ndarray[Any, np.dtype[np.uint64]]:
         """The first eight bytes of every row's id, as numbers."""

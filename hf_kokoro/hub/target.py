@@ -50,10 +50,14 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Grow:
-    """Add `tail` after the last byte of a data file (a new file if `path` is not in the snapshot)."""
+    """Add `tail` after the last byte of a data file (a new file if `path` is not in the snapshot).
+
+    With `anew`, in an adoption only, `tail` is all of the file, whatever was there.
+    """
 
     path: str
     tail: bytes
+    anew: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,9 +70,10 @@ class Put:
 
 @dataclass(frozen=True)
 class Remove:
-    """Delete a file that a build made."""
+    """Delete a file that a build made, or whose rows were adopted: then `info` is what it was when they were read."""
 
     path: str
+    info: FileInfo | None = None
 
 
 Change = Grow | Put | Remove
@@ -93,6 +98,8 @@ class Revision:
     author: str
     files: Mapping[str, FileInfo]
     strays: Sequence[str] = ()
+    adopted: int | None = None
+    """Rows that this revision says it took over from files of another layout."""
 
 
 @dataclass(frozen=True)
@@ -113,9 +120,13 @@ class Ours:
         """A growing series; `default` is the path that is grown when nobody names one."""
         return cls((series.path,), series, also, named=series.path != default)
 
+    def grows(self, path: str) -> bool:
+        """Whether it is of the growing file itself."""
+        return self.series is not None and path in self.series
+
     def __contains__(self, path: str) -> bool:
         beside = self.named and path.endswith(".jsonl")
-        return path in self.first or path in self.also or beside or (self.series is not None and path in self.series)
+        return path in self.first or path in self.also or beside or self.grows(path)
 
 
 @dataclass(frozen=True)
@@ -173,8 +184,9 @@ class Target(Protocol):
         HistoryError if bytes on record were changed, AccessError, OutcomeUnknown, RateLimited.
         """
 
-    def commit(self, base: Snapshot, changes: Iterable[Change], message: str) -> Commit:
-        """Apply all changes on top of `base` or none, and read them back.
+    def commit(self, base: Snapshot, changes: Iterable[Change], message: str, *, adopted: int | None = None) -> Commit:
+        """Apply all changes on top of `base` or none, and read them back. `message` may have a body after a blank line;
+        `adopted` rows are put on record as taken over.
 
         Raises CommitRace if `base` is no longer the newest revision, OutcomeUnknown, VerifyError, ....
         """
@@ -190,6 +202,9 @@ class Target(Protocol):
 
     def history(self, series: Series) -> Iterator[Revision]:
         """Every revision, oldest first, with the files of the series (and the card) it had."""
+
+    def everything(self, revision: str) -> Mapping[str, FileInfo]:
+        """All files at a revision; a folder has only those of now, of which only the size is told."""
 
     def open(self, revision: Revision, path: str) -> BinaryIO:
         """Stream a file as it was at a revision. Raises NotKept if that can't be had any more."""

@@ -111,7 +111,12 @@ def row_line(row: Mapping[str, Any]) -> str:
     """The row as it stands in the file: keys in ROW_KEYS order, UTF-8 as it is, one `\\n` at the end."""
     ordered = {key: row[key] for key in ROW_KEYS}
     ordered["all_answers"] = [{key: answer[key] for key in ANSWER_KEYS} for answer in row["all_answers"]]
-    return json.dumps(ordered, ensure_ascii=False, allow_nan=False) + "\n"
+    return json_line(ordered)
+
+
+def json_line(value: Mapping[str, Any]) -> str:
+    """An object as a line of a file: keys in its own order, UTF-8 as it is, one `\\n` at the end."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _schema_faults(row: Any, where: str) -> Iterator[Fault]:

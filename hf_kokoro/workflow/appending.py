@@ -11,6 +11,7 @@ from ..miti.contract import DATA_PATH
 
 if TYPE_CHECKING:
     from ..hub import AppendReport, ExtraFiles, Growth, Patience, Target
+    from ..hub.incoming import Rows
     from ..policy import Policy
     from ..policy.notes import Notes
 
@@ -21,7 +22,7 @@ _CARD_MARK = b"<!-- yours:"
 
 def append_rows(
     target: str | PathLike[str] | Target,
-    rows: Iterable[Row] | str | PathLike[str] | Any,
+    rows: Rows,
     path: str = DATA_PATH,
     *,
     card: bool | None = None,
@@ -30,6 +31,8 @@ def append_rows(
     policy: str | PathLike[str] | Policy | None = None,
     strict: bool = False,
     skip_invalid: bool = False,
+    whole_floats: bool = False,
+    adopt: bool = False,
     rejects: str | PathLike[str] = "rejects.jsonl",
     dry_run: bool = False,
     segment_bytes: int | None = None,
@@ -47,12 +50,11 @@ def append_rows(
 ) -> AppendReport:
     """Add rows to a growing dataset: each row once, old bytes untouched, or no change at all.
 
-    `rows` are mappings, the path of a JSON Lines file, a pandas DataFrame or a `datasets.Dataset`; numpy's numbers
-    and tuples in them are taken for Python's own, so that a row has one digest however it comes. `card` renews card,
-    derived configs and figures in the same commit: None where `card` wrote the card that is there, True always,
-    False never; files of `extra_operations` go along. `notes` say what is known of rows beside their keys, as the file
-    beside a rows file of `pair` does; `written_by` is what you declare of the rows that nothing else says it of. All
-    else is as for `hf_kokoro.hub.append_rows`, and so are the errors it raises.
+    `card` renews card, derived configs and figures in the same commit: None where `card` wrote the card that is there,
+    True always, False never; files of `extra_operations` go along. `notes` say what is known of rows beside their keys,
+    as the file beside a rows file of `pair` does; `written_by` is what you declare of the rows that nothing else says
+    it of. All else is as for `hf_kokoro.hub.append_rows`: what `rows` may be, taking over another layout (`adopt`), and
+    the errors it raises.
     """
     from .. import hub
     from ..hub.resolve import HubOptions
@@ -63,13 +65,15 @@ def append_rows(
     place = hub.resolve_target(target, HubOptions(branch, token, pr, private, max_wait))
     return hub.append_rows(
         place,
-        plain_rows(rows),
+        rows,
         path,
         allow=allow,
         redact=redact,
         policy=policy,
         strict=strict,
         skip_invalid=skip_invalid,
+        whole_floats=whole_floats,
+        adopt=adopt,
         rejects=rejects,
         dry_run=dry_run,
         segment_bytes=segment_bytes,
@@ -80,28 +84,6 @@ def append_rows(
         patience=patience,
         max_wait=max_wait,
     )
-
-
-def plain_rows(rows: Any) -> Any:
-    """Rows in Python's own types; a path stays a path, and what is no row stays for the check that names it."""
-    if isinstance(rows, str | PathLike | Mapping) or not isinstance(rows, Iterable):
-        return rows
-    if type(rows).__module__.partition(".")[0] == "pandas" and hasattr(rows, "to_dict"):
-        rows = rows.to_dict("records")
-    return map(_plain, rows)
-
-
-def _plain(value: Any) -> Any:
-    if type(value) in (str, int):
-        return value
-    # numpy's scalars and arrays have both; no numpy is loaded to know them
-    if hasattr(value, "dtype") and hasattr(value, "tolist"):
-        value = value.tolist()
-    if isinstance(value, Mapping):
-        return {key: _plain(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    return value
 
 
 def _together(first: ExtraFiles | None, second: ExtraFiles | None) -> ExtraFiles | None:

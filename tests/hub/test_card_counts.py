@@ -12,7 +12,7 @@ import yaml
 from hf_kokoro import append_rows, audit
 from hf_kokoro.core.jsonl import canonical_json
 from hf_kokoro.hub.card import matches
-from hf_kokoro.hub.errors import TargetError
+from hf_kokoro.hub.errors import TargetError, UnreadableCard
 from hf_kokoro.miti.features import ROWS_FEATURES
 
 from .places import Place
@@ -170,9 +170,7 @@ def test_counts_of_the_right_split_change(place: Place, front: str, count: int) 
     [
         pytest.param(b"# no front matter\n", id="no front matter"),
         pytest.param(b"---\nlicense: mit\n---\n", id="no counts"),
-        pytest.param(b"---\nlicense: [mit\n---\n", id="broken yaml"),
         pytest.param(b"---\ndataset_info: 3\nconfigs: text\n---\n", id="other shapes"),
-        pytest.param(b"\xff\xfe", id="not utf-8"),
         pytest.param(b"", id="empty"),
         pytest.param(b"---\n--- \n", id="empty front matter"),
         pytest.param(b"---\ndataset_info:\n  splits:\n  - {name: train, num_examples: many}\n---\n", id="no number"),
@@ -182,6 +180,20 @@ def test_card_without_counts_stays_as_it_is(place: Place, card: bytes) -> None:
     place.write("README.md", card)
     append_rows(place.target(), rows(1))
     assert place.files()["README.md"] == card
+
+
+@pytest.mark.parametrize(
+    ("card", "said"),
+    [
+        pytest.param(b"---\nlicense: [mit\n---\n", "YAML that can't be read", id="broken yaml"),
+        pytest.param(b"\xff\xfe", "byte 0 is not UTF-8", id="not utf-8"),
+    ],
+)
+def test_card_that_no_loader_can_read_refuses_the_append(place: Place, card: bytes, said: str) -> None:
+    place.write("README.md", card)
+    with pytest.raises(UnreadableCard, match=said):
+        append_rows(place.target(), rows(1))
+    assert place.files() == {"README.md": card}
 
 
 def test_windows_line_ends_and_a_byte_order_mark_in_the_card_stay(place: Place) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from hf_kokoro import append_rows, audit
 from hf_kokoro.errors import RowError, UsageError
-from hf_kokoro.hub.errors import BaseFormatError, HistoryError, TargetError
+from hf_kokoro.hub.errors import BaseFormatError, HistoryError, SpellingError, TargetError
 
 from .places import Place
 from .rows import changed, numbers, row, rows
@@ -130,9 +130,9 @@ def test_rows_come_from_a_json_lines_file_too(place: Place, tmp_path: Path) -> N
 
 
 def test_existing_file_without_final_line_end_gets_one(place: Place) -> None:
-    place.write(DATA, b'{"id":1}')
+    place.write(DATA, line(row(1))[:-1])
     report = append_rows(place.target(), rows(2))
-    assert place.files()[DATA] == b'{"id":1}\n' + line(row(2))
+    assert place.files()[DATA] == line(row(1)) + line(row(2))
     assert report.rows_total == 2
     assert report.files == {DATA: 1 + len(line(row(2)))}
 
@@ -174,20 +174,39 @@ def test_base_that_is_not_json_lines_of_objects_stops_at_the_byte_and_stays(
     [
         pytest.param(b"", id="empty"),
         pytest.param(b"\n\n", id="blank lines"),
-        pytest.param(b'{"answer": "other schema"}\n', id="other schema"),
-        pytest.param(b'{"id":1}\r\n{"id":2}\r\n', id="crlf"),
-        pytest.param(b'{"id":1}\n{"id":1}\n', id="a row twice"),
-        pytest.param(b'{"x": NaN, "y": 1e999}\n', id="numbers that JSON has not"),
-        pytest.param(b'{"x": "\\ud800"}\n', id="lone surrogate"),
-        pytest.param(b'  {"id": 1}  \n', id="spaces around"),
-        pytest.param('{"t":"\u2028\u0085"}\n'.encode(), id="unicode line separators inside a row"),
+        pytest.param(line(row(7))[:-1] + b"\r\n" + line(row(8))[:-1] + b"\r\n", id="crlf"),
+        pytest.param(2 * line(row(7)), id="a row twice"),
+        pytest.param(line(changed(7, topic=0))[:-2] + b', "x": NaN, "y": 1e999}\n', id="numbers that JSON has not"),
+        pytest.param(json.dumps(changed(7, topic="\ud800")).encode() + b"\n", id="lone surrogate"),
+        pytest.param(b"  " + line(row(7))[:-1] + b"  \n", id="spaces around"),
+        pytest.param(line(changed(7, topic="\u2028\u0085")), id="unicode line separators inside a row"),
+        pytest.param(line({**row(7), "more": [1]}), id="a key that is not ours"),
+        pytest.param(line(changed(7, chosen_score="text")), id="a value that is not ours"),
     ],
 )
-def test_base_of_any_json_objects_grows_and_its_bytes_stay(place: Place, base: bytes) -> None:
+def test_base_of_lines_with_the_keys_of_rows_grows_and_its_bytes_stay(place: Place, base: bytes) -> None:
     place.write(DATA, base)
     append_rows(place.target(), rows(1))
     append_rows(place.target(), rows(2))
     assert place.files()[DATA] == base + line(row(1)) + line(row(2))
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        pytest.param([{"answer": "other schema"}], id="other schema"),
+        pytest.param([{"messages": []}, {"messages": []}], id="conversations"),
+        pytest.param([row(7), {"id": 1}], id="one line of another kind"),
+        pytest.param([changed(7, license=...)], id="a key is missing"),
+        pytest.param([changed(7, all_answers=[{"content": "x"}])], id="an unknown spelling"),
+    ],
+)
+def test_base_of_lines_that_are_no_rows_in_any_spelling_is_refused_and_stays(place: Place, lines: list[object]) -> None:
+    base = b"".join(map(line, lines))
+    place.write(DATA, base)
+    with pytest.raises(SpellingError, match="no MITI-ST row in any spelling"):
+        append_rows(place.target(), rows(1))
+    assert place.files() == {DATA: base}
 
 
 def test_history_that_was_rewritten_stops_the_append(place: Place) -> None:

@@ -18,8 +18,9 @@ from hf_kokoro.core.archives import open_source
 from hf_kokoro.core.jsonl import canonical_json
 from hf_kokoro.corpora.miti_st.reader import RowReader
 from hf_kokoro.errors import KokoroError, RowError, SourceError, UsageError
-from hf_kokoro.hub.errors import BaseFormatError, HistoryError, TargetError
+from hf_kokoro.hub.errors import BaseFormatError, HistoryError, SpellingError, TargetError
 from hf_kokoro.miti.contract import row_faults, row_line
+from hf_kokoro.miti.spelling import canonical_row
 
 from .rows import changed, row, rows
 
@@ -59,7 +60,7 @@ def nearly_rows(draw: st.DrawFn) -> Any:
 
 
 def is_row(value: Any) -> bool:
-    return isinstance(value, dict) and not row_faults(value, "")
+    return isinstance(value, dict) and not row_faults(canonical_row(value), "")
 
 
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -71,7 +72,7 @@ def test_any_batch_is_appended_whole_or_refused_whole(batch: list[Any]) -> None:
         before = (folder / DATA).read_bytes()
         if all(map(is_row, batch)):
             report = append_rows(folder, batch)
-            distinct = {canonical_json(value): value for value in batch}
+            distinct = {canonical_json(value): value for value in map(canonical_row, batch)}
             after = (folder / DATA).read_bytes()
             assert after.startswith(before)
             added = [json.loads(line) for line in after[len(before) :].decode().split("\n")[:-1]]
@@ -87,7 +88,10 @@ def test_any_batch_is_appended_whole_or_refused_whole(batch: list[Any]) -> None:
 @st.composite
 def bases(draw: st.DrawFn) -> bytes:
     """Lines of objects with anything spliced in, or cut, or in another encoding."""
-    lines = [json.dumps(value, allow_nan=True).encode() for value in draw(st.lists(json_objects, max_size=4))]
+    values = st.lists(
+        json_objects | st.sampled_from([row(5), {**row(6), "more": None}, changed(7, topic=1)]), max_size=4
+    )
+    lines = [json.dumps(value, allow_nan=True).encode() for value in draw(values)]
     content = b"\n".join(lines) + draw(st.sampled_from([b"\n", b"", b"\r\n", b"\n\n"]))
     for _ in range(draw(st.integers(0, 2))):
         at = draw(st.integers(0, len(content)))
@@ -104,14 +108,20 @@ def bases(draw: st.DrawFn) -> bytes:
 json_objects = st.dictionaries(st.text(max_size=5), json_values, max_size=3)
 
 
-def objects_only(content: bytes) -> bool:
-    """Whether every line that isn't blank is one JSON object in UTF-8, told by the standard library alone."""
+def objects_of(content: bytes) -> list[dict[str, Any]] | None:
+    """The objects of a file whose lines are blank or one JSON object in UTF-8, told by the standard library alone."""
     try:
         text = content.decode("utf-8")
         values = [json.loads(line) for line in text.split("\n") if line.strip(" \t\r\n\x0b\x0c")]
     except (ValueError, RecursionError):
-        return False
-    return all(isinstance(value, dict) for value in values)
+        return None
+    return values if all(isinstance(value, dict) for value in values) else None
+
+
+def has_the_keys_of_a_row(value: dict[str, Any]) -> bool:
+    answers = value.get("all_answers")
+    whole = set(row(1)) <= set(value) and isinstance(answers, list) and bool(answers)
+    return whole and all(isinstance(a, dict) and set(row(1)["all_answers"][0]) <= set(a) for a in answers)
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -122,11 +132,16 @@ def test_any_base_grows_by_exactly_the_new_lines_or_stays_with_an_error(base: by
         file.parent.mkdir()
         file.write_bytes(base)
         line = json.dumps(row(1), ensure_ascii=False).encode() + b"\n"
-        if objects_only(base):
+        objects = objects_of(base)
+        if objects is not None and all(map(has_the_keys_of_a_row, objects)):
             append_rows(name, rows(1))
             joint = b"\n" if base and not base.endswith(b"\n") else b""
             assert file.read_bytes() == base + joint + line
             assert append_rows(name, rows(1)).added == 0
+        elif objects is not None:
+            with pytest.raises(SpellingError):
+                append_rows(name, rows(1))
+            assert file.read_bytes() == base
         else:
             with pytest.raises(BaseFormatError) as caught:
                 append_rows(name, rows(1))
@@ -173,7 +188,7 @@ def test_hand_written_malformed_batch_is_refused_and_the_file_stays(tmp_path: Pa
     [
         pytest.param(b'{"question_id": "q"\n', "line 1: got 20 bytes that are no JSON object", id="truncated"),
         pytest.param(b"\xff\xfe{\x00}\x00", "not UTF-8", id="utf-16"),
-        pytest.param(b"<html></html>\n", "no JSON object", id="html"),
+        pytest.param(b"<html></html>\n", "a web page", id="html"),
         pytest.param(b'[{"a": 1}]', "no JSON object", id="array"),
         pytest.param(b'{"a": 1}\n', "question_id", id="other schema"),
         pytest.param(b"PK\x03\x04\x14\x00\x00\x00", "no JSON object", id="zip"),

@@ -1,7 +1,6 @@
 """Published MITI-ST rows (`data/pilot.jsonl` and its segments) to rows in this package's spelling.
 
-The exact keys of the copy on the Hub could not be seen, so reading accepts aliases through one table; writing
-always uses the names of `schema.miti_st`. A key that is neither is dropped and said: the typed views have no
+Reading accepts every spelling of `miti.spelling`. A key that is in none is dropped and said: the typed views have no
 place for it.
 """
 
@@ -20,20 +19,14 @@ from ...core.jsonl import numbered_lines
 from ...core.series import Series, grown_order
 from ...errors import Fault, Faults, SourceError, describe
 from ...miti import contract as schema
+from ...miti.spelling import canonical_row
 from ..no_rows import no_rows
 
 logger = logging.getLogger(__name__)
 
 PUBLISHED = (Series(schema.DATA_PATH), Series(PurePosixPath(schema.DATA_PATH).name))
 """Where rows are in a published folder, and in its `data` alone."""
-ANSWER_ALIASES: dict[str, tuple[str, ...]] = {
-    "text": ("answer", "answer_text", "answerText", "response"),
-    "therapist": ("therapist_id", "therapistInfo"),
-    "total": ("score", "total_score"),
-}
-"""Our key to the other spellings that are read. The five scores may also lie nested under `scores`."""
 _HINT = "see README 'Files' for the row schema"
-_SPELLINGS = {alias: name for name, aliases in ANSWER_ALIASES.items() for alias in aliases}
 
 
 class RowReader:
@@ -105,34 +98,20 @@ class RowReader:
 
     def _spelled(self, document: Any) -> Any:
         """The row in our spelling; what can't be spelled is left for the schema to name."""
-        if not isinstance(document, dict):
-            return document
-        row = {key: document[key] for key in schema.ROW_KEYS if key in document}
-        self._drop(set(document) - set(schema.ROW_KEYS))
-        if isinstance(row.get("question_id"), int) and not isinstance(row["question_id"], bool):
-            row["question_id"] = str(row["question_id"])
+        row = canonical_row(document)
+        if not isinstance(row, dict):
+            return row
+        row = self._known(row, schema.ROW_KEYS)
         if isinstance(row.get("all_answers"), list):
-            row["all_answers"] = [self._answer(answer) for answer in row["all_answers"]]
+            row["all_answers"] = [
+                self._known(answer, schema.ANSWER_KEYS) if isinstance(answer, dict) else answer
+                for answer in row["all_answers"]
+            ]
         return row
 
-    def _answer(self, answer: Any) -> Any:
-        if not isinstance(answer, dict):
-            return answer
-        nested = answer.get("scores")
-        flat = {**answer, **nested} if isinstance(nested, dict) else dict(answer)
-        flat.pop("scores", None)
-        spelled: dict[str, Any] = {}
-        for key, value in flat.items():
-            name = _SPELLINGS.get(key, key)
-            if name not in spelled or key == name:  # our own spelling wins over an alias
-                spelled[name] = int(value) if isinstance(value, bool) and name in schema.DIMENSIONS else value
-        self._drop(set(spelled) - set(schema.ANSWER_KEYS))
-        result = {key: spelled[key] for key in schema.ANSWER_KEYS if key in spelled}
-        scores = [result.get(name) for name in schema.DIMENSIONS]
-        if "total" not in result and all(type(score) is int for score in scores):
-            result["total"] = sum(score for score in scores if score is not None)
-            result = {key: result[key] for key in schema.ANSWER_KEYS if key in result}
-        return result
+    def _known(self, found: dict[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
+        self._drop(found.keys() - set(keys))
+        return {key: found[key] for key in keys if key in found}
 
     def _drop(self, keys: set[Any]) -> None:
         for key in keys:

@@ -236,7 +236,8 @@ def _commits(double: HubDouble, repo: Repo, revision: str, request: Request) -> 
     log = list(repo.log(revision))
     shown = log[page * _COMMITS_A_PAGE : (page + 1) * _COMMITS_A_PAGE]
     items = [
-        {"id": c.oid, "title": c.title, "message": "", "date": _date(c), "authors": [{"user": c.author}]} for c in shown
+        {"id": c.oid, "title": c.title, "message": c.message, "date": _date(c), "authors": [{"user": c.author}]}
+        for c in shown
     ]
     headers = {}
     if (page + 1) * _COMMITS_A_PAGE < len(log):
@@ -285,7 +286,8 @@ def _commit(double: HubDouble, repo: Repo, revision: str, request: Request) -> R
         pr_url = f"{url}/discussions/{opened.number}"
         return _json({"commitOid": oid, "commitUrl": f"{url}/commit/{oid}", "pullRequestUrl": pr_url})
     try:
-        done = repo.apply(blobs, branch=revision, parent=parent, author="user", title=title)
+        body = header.get("description", "")
+        done = repo.apply(blobs, branch=revision, parent=parent, author="user", title=title, message=body)
     except ParentMoved:
         return _json({"error": "A commit has happened since. Please refresh and try again."}, 412)
     return _json({"commitOid": done.oid, "commitUrl": f"{url}/commit/{done.oid}"})

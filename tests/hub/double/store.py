@@ -30,6 +30,7 @@ class Commit:
     author: str
     date: datetime
     tree: Mapping[str, Blob]
+    message: str = ""
 
 
 @dataclass
@@ -84,14 +85,21 @@ class Repo:
             return self.apply(blobs, branch=branch, parent=None, author=author, title=title)
 
     def apply(
-        self, blobs: Mapping[str, Blob | None], *, branch: str, parent: str | None, author: str, title: str
+        self,
+        blobs: Mapping[str, Blob | None],
+        *,
+        branch: str,
+        parent: str | None,
+        author: str,
+        title: str,
+        message: str = "",
     ) -> Commit:
         """Put a commit on a branch. Raises ParentMoved. The store's lock is held by the caller."""
         head = self.head(branch)
         if parent is not None and parent != head.oid:
             raise ParentMoved
         tree = {path: blob for path, blob in {**head.tree, **blobs}.items() if blob is not None}
-        return self._add(ref_name(branch), head.oid, title, author, tree)
+        return self._add(ref_name(branch), head.oid, title, author, tree, message)
 
     def propose(self, blobs: Mapping[str, Blob | None], *, parent: str, author: str, title: str) -> PullRequest:
         """Open a pull request with a commit on top of `parent`."""
@@ -106,11 +114,13 @@ class Repo:
         assert commit is not None
         return self.store.read(commit.tree[path])
 
-    def _add(self, ref: str, parent: str | None, title: str, author: str, tree: Mapping[str, Blob]) -> Commit:
+    def _add(
+        self, ref: str, parent: str | None, title: str, author: str, tree: Mapping[str, Blob], message: str = ""
+    ) -> Commit:
         number = len(self.commits)
         content = repr((parent, title, number, sorted((p, b.sha256) for p, b in tree.items()), self.id))
         oid = hashlib.sha1(content.encode()).hexdigest()
-        commit = Commit(oid, parent, title, author, EPOCH + timedelta(minutes=number), dict(tree))
+        commit = Commit(oid, parent, title, author, EPOCH + timedelta(minutes=number), dict(tree), message)
         self.commits[oid] = commit
         self.refs[ref] = oid
         return commit

@@ -20,10 +20,17 @@ import hf_kokoro as hk
 
 SAMPLES = Path(hk.__file__).parent / "samples"
 ROWS = Path(__file__).resolve().parent.parent / "tests" / "corpora" / "rows.jsonl"
-SOURCES = {"kokorochat": SAMPLES / "kokorochat", "emplifai": SAMPLES / "emplifai.csv", "miti_st_dpo": ROWS}
+SOURCES = {
+    "kokorochat": SAMPLES / "kokorochat",
+    "emplifai": SAMPLES / "emplifai.csv",
+    "annomi": SAMPLES / "annomi.csv",
+    "miti_st_dpo": ROWS,
+}
 VARIANTS: dict[tuple[str, str], dict[str, Any]] = {
     ("miti_st_dpo", "pairs"): {"split_by": "question", "weights": "inverse_frequency"},
     ("kokorochat", "score_prediction"): {"seed": 7},
+    ("annomi", "utterances"): {"split_by": "video"},
+    ("annomi", "dialogues"): {"split_by": "topic"},
 }
 """Options under which a config is recorded; the others have none."""
 

@@ -18,7 +18,7 @@ SETTINGS = PASS_ON
 
 def build(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(help="kokorochat, emplifai or miti_st_dpo.")],
+    name: Annotated[str, typer.Argument(help="kokorochat, emplifai, annomi or miti_st_dpo.")],
     out: Annotated[Path, typer.Option(help="Folder to write, new or empty; see --overwrite.")],
     source: Annotated[str | None, typer.Option(help="Folder, archive, file or Hub dataset id.")] = None,
     config: Annotated[str | None, typer.Option(help="dialogues, pairs, ...; default: the plain view.")] = None,

@@ -15,7 +15,7 @@ SETTINGS = PASS_ON
 
 def export(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(help="kokorochat, emplifai or miti_st_dpo.")],
+    name: Annotated[str, typer.Argument(help="kokorochat, emplifai, annomi or miti_st_dpo.")],
     config: Annotated[str, typer.Option(help="response_generation, next_turn, sft, pairs, unpaired, ...")],
     to: Annotated[str, typer.Option("--to", help="openai, sharegpt, alpaca, llama-factory or axolotl.")],
     out: Annotated[Path, typer.Option(help="Folder to write; it must be new or empty.")],

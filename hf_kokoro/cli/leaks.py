@@ -18,7 +18,7 @@ SETTINGS = PASS_ON
 
 def leaks(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(help="kokorochat, emplifai or miti_st_dpo.")],
+    name: Annotated[str, typer.Argument(help="kokorochat, emplifai, annomi or miti_st_dpo.")],
     config: Annotated[str, typer.Option(help="A config with held-out splits, or any with --split-by.")],
     source: Annotated[str | None, typer.Option(help="Folder, archive, file or Hub dataset id.")] = None,
     json_: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,

@@ -34,7 +34,7 @@ def publish(
 ) -> None:
     """Publish a dataset: licence, privacy and card are checked first, then data and card go in one commit.
 
-    KokoroChat, its translations and EmplifAI are refused, because their licences do not allow it.
+    KokoroChat, its translations, EmplifAI and AnnoMI are refused, because their licences do not allow it.
 
     Example: hf-kokoro publish ./my-dataset --to me/my-dataset --allow url
     """

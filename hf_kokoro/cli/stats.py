@@ -10,7 +10,7 @@ from .console import print_json, print_table
 
 
 def stats(
-    name: Annotated[str, typer.Argument(help="kokorochat, emplifai or miti_st_dpo.")],
+    name: Annotated[str, typer.Argument(help="kokorochat, emplifai, annomi or miti_st_dpo.")],
     source: Annotated[str | None, typer.Option(help="Folder, archive, file or Hub dataset id.")] = None,
     allow_other_edition: Annotated[
         bool, typer.Option("--allow-other-edition", help="Go on with files that are not the pinned edition.")

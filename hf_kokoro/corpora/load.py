@@ -7,6 +7,7 @@ from typing import Any
 
 from ..core.suggest import allowed
 from ..errors import UsageError
+from .annomi.annomi import AnnoMI
 from .base import BuildFailed, SourceBuilder, prepare
 from .emplifai.emplifai import EmplifAI
 from .kokorochat.kokorochat import KokoroChat
@@ -15,6 +16,7 @@ from .miti_st.miti_st_dpo import MitiStDpo
 BUILDERS: dict[str, type[SourceBuilder]] = {
     "kokorochat": KokoroChat,
     "emplifai": EmplifAI,
+    "annomi": AnnoMI,
     "miti_st_dpo": MitiStDpo,
 }
 
@@ -35,7 +37,7 @@ def load_dataset(
     """Load a corpus as `datasets` objects.
 
     Args:
-        name: `kokorochat`, `emplifai` or `miti_st_dpo`.
+        name: `kokorochat`, `emplifai`, `annomi` or `miti_st_dpo`.
         config: a config of that dataset, such as `dialogues` or `pairs`.
         source: folder, file, archive (`.tar.gz`, `.tgz`, `.tar.xz`, `.zip`) or Hub dataset id; default: upstream's.
         split: one split (slices such as `train[:10%]` work), or None for all.

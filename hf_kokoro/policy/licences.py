@@ -71,8 +71,9 @@ SOURCES: dict[str, str] = {
     "UEC-InabaLab/KokoroChat": "cc-by-nc-nd-4.0",
     "UEC-InabaLab/MultilingualKokoroChat": "cc-by-nc-nd-4.0",
     "EmplifAI": "unknown",
+    "uccollab/AnnoMI": "unknown",
 }
-"""Where texts come from (Hub ids; EmplifAI has none) to licence id."""
+"""Where texts come from (Hub ids; EmplifAI has none, AnnoMI is on GitHub) to licence id."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,9 @@ _MARKS = {
         frozenset({"counselor_id", "review_by_client_en", "review_by_client_jp", "review_by_client"}),
     ),
     "EmplifAI": _Mark("emplifai"),
+    "uccollab/AnnoMI": _Mark(
+        "annomi", frozenset({"mi_quality", "main_therapist_behaviour", "client_talk_type", "client_talk"})
+    ),
 }
 TELLING_COLUMNS = frozenset[str]().union(*(mark.columns for mark in _MARKS.values()))
 DECLARING = f"--source-dataset NAME --license {miti_st.LICENSE}"

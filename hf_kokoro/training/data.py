@@ -107,8 +107,8 @@ def _load_plain(settings: RecipeSettings) -> Mapping[str, Any]:
         # readers raise what they like, and quote the text they stumble over: it may be a client's, so it is not kept
         raise SourceError(
             f"dataset_name {name!r} can't be loaded ({type(error).__name__}); allowed: a builder (kokorochat, "
-            "emplifai, miti_st_dpo), a folder or a Hub dataset id whose files all have the same columns and types; "
-            "check the name, dataset_config and dataset_options"
+            "emplifai, annomi, miti_st_dpo), a folder or a Hub dataset id whose files all have the same columns and "
+            "types; check the name, dataset_config and dataset_options"
         ) from None
     if not isinstance(loaded, Mapping):
         raise UsageError("dataset_options: got one split; allowed: options that leave all splits (no split=)")

@@ -46,7 +46,7 @@ class RecipeError(InputError, UsageError):
 class RecipeSettings:
     """The keys of a recipe that are not arguments of the TRL config.
 
-    `dataset_name` is a builder of this package (kokorochat, emplifai, miti_st_dpo), or a folder or Hub id
+    `dataset_name` is a builder of this package (kokorochat, emplifai, annomi, miti_st_dpo), or a folder or Hub id
     that plain `datasets.load_dataset` reads. Lengths are tokens; `max_dropped` is a share of the rows.
     """
 

@@ -24,7 +24,7 @@ SAMPLES = files("hf_kokoro").joinpath("samples")
 
 
 def sample(name: str, config: str, cache: str) -> Any:
-    source = {"kokorochat": "kokorochat", "emplifai": "emplifai.csv"}[name]
+    source = {"kokorochat": "kokorochat", "emplifai": "emplifai.csv", "annomi": "annomi.csv"}[name]
     return hk.load_dataset(name, config, source=str(SAMPLES / source), split="train", cache_dir=cache)
 
 
@@ -42,7 +42,10 @@ def build_folder(folder: Path, name: str, config: str, cache: str, **options: An
 
 @pytest.mark.parametrize(
     ("name", "config"),
-    [("kokorochat", "dialogues"), ("kokorochat", "turns"), ("emplifai", "dialogues"), ("emplifai", "situations")],
+    [
+        *(("kokorochat", "dialogues"), ("kokorochat", "turns"), ("emplifai", "dialogues"), ("emplifai", "situations")),
+        *(("annomi", "utterances"), ("annomi", "dialogues")),
+    ],
 )
 def test_a_built_folder_loads_with_its_full_features(name: str, config: str, tmp_path: Path, cache: str) -> None:
     data = build_folder(tmp_path / "built", name, config, cache)
@@ -52,7 +55,9 @@ def test_a_built_folder_loads_with_its_full_features(name: str, config: str, tmp
     assert folder_problems(tmp_path / "built") == []
 
 
-@pytest.mark.parametrize(("name", "licence"), [("kokorochat", "cc-by-nc-nd-4.0"), ("emplifai", "unknown")])
+@pytest.mark.parametrize(
+    ("name", "licence"), [("kokorochat", "cc-by-nc-nd-4.0"), ("emplifai", "unknown"), ("annomi", "unknown")]
+)
 def test_the_card_states_licence_size_language_and_what_is_forbidden(
     name: str, licence: str, tmp_path: Path, cache: str
 ) -> None:
@@ -89,7 +94,7 @@ def test_hand_written_notes_survive_a_second_build(cache: str) -> None:
 
 
 def test_a_dataset_without_a_template_is_refused() -> None:
-    with pytest.raises(UsageError, match="allowed: kokorochat, emplifai, miti_st_dpo"):
+    with pytest.raises(UsageError, match="allowed: kokorochat, emplifai, annomi, miti_st_dpo"):
         render_build_card("other", "x", datasets.Features({}), {}, {})
 
 

@@ -164,6 +164,7 @@ PERSON_COLUMNS = {**MESSAGES, "counselor_id": [1], "score": [80]}
     [
         (("kokorochat", MESSAGES, {}), "KokoroChat (CC BY-NC-ND 4.0)"),
         (("emplifai", MESSAGES, {}), "EmplifAI (no known licence)"),
+        (("annomi", MESSAGES, {}), "AnnoMI (no known licence)"),
         # a card that claims to be something else, over columns that only KokoroChat has
         (
             ("emplifai", PERSON_COLUMNS, {"EmplifAI": "Mine", "- original": "- mine/own"}),
@@ -187,7 +188,7 @@ def test_restricted_sources_are_refused_with_the_licence_named_and_what_is_possi
 
 
 def test_holding_the_licence_is_not_enough_for_a_public_repo() -> None:
-    for source in ("UEC-InabaLab/KokoroChat", "UEC-InabaLab/MultilingualKokoroChat", "EmplifAI", "someone/unknown"):
+    for source in ("UEC-InabaLab/KokoroChat", "UEC-InabaLab/MultilingualKokoroChat", "EmplifAI", "uccollab/AnnoMI"):
         with pytest.raises(LicenceError):
             check_may_publish(licences_of([source]), public=True, holds_licence=True)
         with pytest.raises(LicenceError):

@@ -48,6 +48,7 @@ def test_a_row_with_another_licence_fails_the_audit(tmp_path: Path, one_row: Any
         # a row that says MIT of a source which is not
         ({"source_dataset": "uec-inabalab/kokorochat"}, r"\(CC BY-NC-ND 4\.0\)"),
         ({"source_dataset": "EmplifAI"}, r"EmplifAI \(no known licence\)"),
+        ({"source_dataset": "me/annomi-rewritten", "license": "MIT"}, r"me/annomi-rewritten \(no known licence\)"),
         # a row that states less than its source allows, in its own spelling
         ({"license": "CC BY-NC-ND 4.0"}, r"nbertagnolli/counsel-chat \(CC BY-NC-ND 4\.0\)"),
         ({"license": "My own terms"}, r"nbertagnolli/counsel-chat \(no known licence\)"),

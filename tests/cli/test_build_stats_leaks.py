@@ -40,6 +40,7 @@ def process(*arguments: Any, cwd: Path) -> subprocess.CompletedProcess[str]:
         ("kokorochat", "score_prediction", "kokorochat"),
         ("emplifai", "dialogues", "emplifai.csv"),
         ("emplifai", "emotion", "emplifai.csv"),
+        ("annomi", "utterances", "annomi.csv"),
     ],
 )
 def test_plain_datasets_reads_a_built_folder_with_the_full_types(
@@ -158,9 +159,17 @@ def test_measures_equal_a_count_by_hand(tmp_path: Path) -> None:
     assert figures["characters per utterance"] == 6
 
 
-def test_emplifai_and_rows_have_figures_too(samples: Path) -> None:
+def test_emplifai_annomi_and_rows_have_figures_too(samples: Path) -> None:
     figures = json.loads(run("stats", "emplifai", "--source", samples / "emplifai.csv", "--json").stdout)
     assert {f["figure"]: f["ours"] for f in figures}["situations"] == 28
+    figures = json.loads(run("stats", "annomi", "--source", samples / "annomi.csv", "--json").stdout)
+    assert {f["figure"]: (f["paper"], f["ours"]) for f in figures} == {
+        "dialogues": (133, 6),
+        "dialogues of high quality": (110, 4),
+        "dialogues of low quality": (23, 2),
+        "utterances": (9699, 50),
+        "therapist utterances coded by all ten experts": (216, 0),
+    }
     rows = Path(__file__).parent.parent / "corpora" / "rows.jsonl"
     output = run("stats", "miti_st_dpo", "--source", rows).stdout
     assert "rows" in output

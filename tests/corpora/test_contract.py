@@ -33,6 +33,7 @@ ROW_KEYS: dict[str, tuple[str, ...]] = {
     "emplifai/dialogues": ("dialogue_id",),
     "emplifai/sft": ("dialogue_id",),
     "emplifai/emotion": ("dialogue_id",),
+    "annomi/utterances": ("dialogue_id", "utterance"),
     "miti_st_dpo/pairs": ("row_id",),
     "miti_st_dpo/reward": ("row_id",),
     "miti_st_dpo/unpaired": ("question_id", "prompt", "completion", "therapist"),
@@ -55,6 +56,7 @@ def test_the_contract_covers_every_config_of_the_interface() -> None:
             "source", "dialogues", "turns", "response_generation", "next_turn", "score_prediction", "unpaired",
         },
         "emplifai": {"dialogues", "situations", "sft", "emotion"},
+        "annomi": {"utterances", "dialogues"},
         "miti_st_dpo": {"rows", "pairs", "unpaired", "answers", "reward"},
     }  # fmt: skip
     assert set(GOLDEN) == {"/".join(pair) for pair in CONFIGS}
@@ -127,13 +129,14 @@ def test_no_string_is_none_where_a_chat_template_would_read_it(name: str, config
         (
             ("kokoro", "dialogues"),
             {},
-            "got 'kokoro'; allowed: kokorochat, emplifai, miti_st_dpo; did you mean 'kokorochat'",
+            "got 'kokoro'; allowed: kokorochat, emplifai, annomi, miti_st_dpo; did you mean 'kokorochat'",
         ),
         (("kokorochat", "dialgues"), {}, "config: got 'dialgues'; allowed: dialogues"),
         (("kokorochat", "dialogues"), {"pol": "high"}, "option 'pol' is not known; allowed: conversational"),
         (("kokorochat", "dialogues"), {"language": "fr"}, "language: got 'fr'; allowed: ja, en, zh"),
         (("kokorochat", "dialogues"), {"split_by": "therapist"}, "split_by: got 'therapist'; allowed: None, counselor"),
         (("emplifai", "sft"), {"split_by": "person"}, "split_by: got 'person'; allowed: None, situation"),
+        (("annomi", "dialogues"), {"split_by": "client"}, "split_by: got 'client'; allowed: None, video, topic"),
         (("miti_st_dpo", "pairs"), {"weights": "big"}, "weights: got 'big'; allowed: uniform, margin"),
     ],
 )
@@ -149,6 +152,11 @@ def test_a_wrong_name_or_option_says_what_is_allowed(
 def test_emplifai_without_a_source_says_where_its_files_come_from() -> None:
     with pytest.raises(hk.KokoroError, match="ask the paper's authors and give source="):
         hk.load_dataset("emplifai", "dialogues")
+
+
+def test_annomi_without_a_source_says_where_its_file_comes_from() -> None:
+    with pytest.raises(hk.KokoroError, match="uccollab/AnnoMI on GitHub and give source="):
+        hk.load_dataset("annomi", "utterances")
 
 
 def test_a_failed_build_reaches_users_of_the_class_as_both_families_of_errors(tmp_path: Path) -> None:

@@ -18,8 +18,8 @@ import hf_kokoro as hk
 ROOT = Path(__file__).parents[2]
 SCRIPTS = ROOT / "loading_scripts"
 SAMPLES = ROOT / "hf_kokoro" / "samples"
-SOURCES = {"kokorochat": SAMPLES / "kokorochat", "emplifai": SAMPLES / "emplifai.csv"}
-CONFIGS = {"kokorochat": "dialogues", "emplifai": "dialogues", "miti_st_dpo": "rows"}
+SOURCES = {"kokorochat": SAMPLES / "kokorochat", "emplifai": SAMPLES / "emplifai.csv", "annomi": SAMPLES / "annomi.csv"}
+CONFIGS = {"kokorochat": "dialogues", "emplifai": "dialogues", "annomi": "utterances", "miti_st_dpo": "rows"}
 
 
 @pytest.fixture

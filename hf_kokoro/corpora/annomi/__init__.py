@@ -1,0 +1,1 @@
+"""AnnoMI: schema, reader of the user's copy, views."""

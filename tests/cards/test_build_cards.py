@@ -56,16 +56,17 @@ def test_a_built_folder_loads_with_its_full_features(name: str, config: str, tmp
 
 
 @pytest.mark.parametrize(
-    ("name", "licence"), [("kokorochat", "cc-by-nc-nd-4.0"), ("emplifai", "unknown"), ("annomi", "unknown")]
+    ("name", "licence", "language"),
+    [("kokorochat", "cc-by-nc-nd-4.0", "ja"), ("emplifai", "unknown", "ja"), ("annomi", "unknown", "en")],
 )
 def test_the_card_states_licence_size_language_and_what_is_forbidden(
-    name: str, licence: str, tmp_path: Path, cache: str
+    name: str, licence: str, language: str, tmp_path: Path, cache: str
 ) -> None:
     build_folder(tmp_path / "built", name, "dialogues", cache, description="One row a dialogue.")
     card = DatasetCard.load(tmp_path / "built/README.md")
     data = card.data.to_dict()
     assert data["license"] == licence
-    assert data["language"] == ["ja"]
+    assert data["language"] == [language]
     assert data["size_categories"] == ["n<1K"]
     assert "One row a dialogue." in card.text
     for phrase in ("Not for clinical use", "Do not publish it", "Never for** clinical decisions"):

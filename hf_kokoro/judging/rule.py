@@ -11,7 +11,7 @@ Decisions that shape the scores:
   levels 4 and 5 also ask for a share of all sentences, so a long answer earns nothing by being long. Sympathy and
   welcome are not empathy.
 - no_persuade is about advice that nobody asked for: advice does not break it where the question asks what to do, or
-  where the sentence, the one before or the one after asks leave or leaves the choice. Information is no advice.
+  where leave is asked or the choice left in the run of advice, just before it or just after. Information is no advice.
 - One clear confrontation breaks no_confront, however the answer goes on. A cue of it does not count where it is
   denied, hypothetical or somebody else's opinion.
 - A text whose letters are mostly not Latin is not judged: the cues are English. Other languages in Latin letters are
@@ -21,8 +21,9 @@ Decisions that shape the scores:
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 from ..core.suggest import allowed
@@ -84,12 +85,18 @@ class RuleJudge:
         asked = fold(question)
         evidence, words = _Evidence(sentences=max(1, len(sentences))), content_words(asked)
         advises = [self._read_sentence(sentence, words, evidence) for sentence in sentences]
-        if any(advises) and not (self._levels["requests_count"] and self._cues.requested.search(asked)):
-            permits = [bool(self._cues.permission.search(sentence)) for sentence in sentences]
-            evidence.unasked = sum(
-                advice and not any(permits[max(0, place - 1) : place + 2]) for place, advice in enumerate(advises)
-            )
+        if not (self._levels["requests_count"] and self._cues.requested.search(asked)):
+            evidence.unasked = sum(self._unpermitted(sentences, advises))
         return evidence
+
+    def _unpermitted(self, sentences: Sequence[str], advises: Sequence[bool]) -> Iterator[int]:
+        """The length of each run of advice without permission in it, before it or after it."""
+        places = range(len(sentences))
+        for advice, run in groupby(places, key=advises.__getitem__):
+            if advice:
+                said = [*run]
+                around = sentences[max(0, said[0] - 1) : said[-1] + 2]
+                yield 0 if any(map(self._cues.permission.search, around)) else len(said)
 
     def _read_sentence(self, sentence: str, asked: frozenset[str], evidence: _Evidence) -> bool:
         """Add what is in the sentence to the evidence; is it advice?"""

@@ -23,7 +23,7 @@ _SENTENCE_END = re.compile(
 )
 # transcripts: [laughs], um, mm-hmm, and words begun twice ("you-you", "it- it")
 _NOTE = re.compile(r"\[[^\]\n]*\]")
-_FILLER = re.compile(r"\b(?:[Uu]m|[Uu]h|[Ee]rm?|[Mm]m-hmm|[Uu]h-huh)\b,? ?")
+_FILLER = re.compile(r"\b(?:[Mm]m-hmm|[Uu]h-huh|[Uu]m|[Uu]h|[Ee]rm?)\b,? ?")
 _STUTTER = re.compile(r"\b([\w']+)(?:-+ ?\1\b)+")
 _WORD = re.compile(r"[a-z][a-z']+")
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -152,9 +152,7 @@ class Cues:
 
         advice, confrontation = rules["advice"], rules["confrontation"]
         self.kinds = {
-            name: cues(patterns)
-            for section in ("empathy", "partnership")
-            for name, patterns in rules[section].items()
+            name: cues(patterns) for section in ("empathy", "partnership") for name, patterns in rules[section].items()
         }
         self.requested, self.permission = pattern(advice["requested"]), pattern(advice["permission"])
         self.overt, self.stated = cues(rules["reflection"]["overt"]), cues(rules["reflection"]["stated"])

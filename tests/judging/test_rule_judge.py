@@ -21,12 +21,13 @@ def scores(answer: str, question: str = QUESTION) -> dict[str, int]:
     return dict(found)
 
 
+# From 3 with evidence. 1: three sentences or more and none takes up her view (-1), three of four press (-1). 2: the
+# first of these alone; sympathy has no points. 3: neither. 4: one reflection (+1). 5: what was left unsaid as well.
 EMPATHY = {
-    1: "Silence among siblings is common. Most families go through phases like this and they pass.",
+    1: "Silence among siblings is common. Call her. Send her the money. Make sure that you apologize.",
     2: "I am so sorry to hear about this. Families are complicated. Money often plays a role.",
-    3: "It sounds like the wedding money was only the start. That must be painful. Families are complicated.",
-    4: "I am sorry that you are going through this. It sounds like the silence hurts more than the quarrel did. "
-    "You feel alone, and that makes sense given how close you two were. Siblings often fall out over money.",
+    3: "Weddings are expensive, and money is often behind a quarrel.",
+    4: "It sounds like the wedding money was only the start. Families are complicated.",
     5: "It sounds like the silence hurts more than the quarrel did. Part of you may be waiting for her call, and "
     "part of you is too hurt to make it. You feel alone, and that is so painful. I'm sorry that you carry this. "
     "Underneath the anger about money, I wonder if you miss her.",
@@ -51,12 +52,25 @@ def test_partnership_follows_its_anchors(level: int) -> None:
     assert scores(PARTNERSHIP[level])["partnership"] == level
 
 
+@pytest.mark.parametrize(
+    "sympathy", ["I'm so sorry to hear that.", "Thank you for reaching out.", "My heart goes out."]
+)
+def test_sympathy_and_welcome_are_not_empathy(sympathy: str) -> None:
+    for level, text in EMPATHY.items():
+        assert scores(f"{text} {sympathy}")["empathy"] == level
+
+
+def test_blame_and_belittling_lower_empathy() -> None:
+    assert scores("You are being selfish.")["empathy"] == 2
+    assert scores("Just get over it. You're being selfish.")["empathy"] == 1
+
+
 def test_an_answer_gains_nothing_by_saying_the_same_again() -> None:
     for text in (*EMPATHY.values(), *PARTNERSHIP.values()):
         once, often = scores(text), scores(" ".join([text] * 6))
         assert often["partnership"] == once["partnership"]
-        # a second reflection is a kind of its own, so repeating one may lift the first levels by one
-        assert often["empathy"] - once["empathy"] <= (1 if once["empathy"] < 4 else 0)
+        # one neutral sentence is no evidence; many of them take up nothing of what she said
+        assert often["empathy"] == (2 if text in (EMPATHY[3], PARTNERSHIP[3]) else once["empathy"])
 
 
 def test_information_around_it_dilutes_empathy() -> None:
@@ -78,6 +92,13 @@ def test_information_around_it_dilutes_empathy() -> None:
         "It\u00a0sounds\u00a0like you\u2019re exhausted.",
         "You\u2019re feeling torn.",
         "ＩＴ ＳＯＵＮＤＳ ＬＩＫＥ you are worn out.",
+        # by its form
+        "You miss her?",
+        "Okay. So you have not spoken since then.",
+        "You would not call her again.",
+        "Seems like it is you who waits.",
+        "That must be so lonely.",
+        "Um, you- you lost more than the money.",
     ],
 )
 def test_a_reflection_is_found(answer: str) -> None:
@@ -97,10 +118,35 @@ def test_a_reflection_is_found(answer: str) -> None:
         "You should talk to your sister about the wedding money argument.",
         "How are you feeling about it?",
         "My own sister and I fell out over money too.",
+        "So, how long ago was that?",
+        "Okay. So we can look at that next week.",
+        "So there are some groups for that.",
+        "You're welcome.",
+        "You are not alone with that.",
+        "Once you know more, it gets easier.",
+        "You can't change her.",
     ],
 )
 def test_questions_conditions_sympathy_and_advice_are_no_reflections(answer: str) -> None:
     assert scores(answer)["reflection_present"] == 0
+
+
+def test_who_was_told_much_takes_up_some_of_it() -> None:
+    long = (
+        "Since spring my neighbour plays the drums until midnight, the landlord ignores every letter, my daughter has "
+        "exams next month, my husband sleeps at the office, and yesterday the police told me that noise before eleven is "
+        "none of their business, which made me cry in the kitchen."
+    )
+    assert scores("You keep going through it.", "Every night.")["reflection_present"] == 1
+    assert scores("You stand at a turning point.", long)["reflection_present"] == 0
+    assert scores("You watch your daughter before her exams and can do nothing.", long)["reflection_present"] == 1
+    # the topic without the person is none
+    assert scores("Noise and drums before exams are a matter for the landlord.", long)["reflection_present"] == 0
+
+
+def test_after_a_short_turn_the_persons_own_words_are_a_reflection() -> None:
+    assert scores("The bus, at six.", "I take the bus at six.")["reflection_present"] == 1
+    assert scores("The bus, at six.", "Not very often.")["reflection_present"] == 0
 
 
 @pytest.mark.parametrize(
@@ -117,11 +163,16 @@ def test_questions_conditions_sympathy_and_advice_are_no_reflections(answer: str
         "It is important to set boundaries.",
         "Make sure that she hears your side.",
         "If she does not answer, send a letter.",
-        "You might try a letter. Another option is to visit. Have you considered a mediator?",
+        "You might try a letter.",
+        "Another option is to visit.",
+        "Have you considered a mediator?",
+        "Why don't you write first?",
+        "I think you could just send a card.",
+        "I hope you'll consider a mediator.",
         "You should\u00a0call her.",
     ],
 )
-def test_pressing_advice_and_a_row_of_suggestions_break_no_persuade(answer: str) -> None:
+def test_unasked_advice_breaks_no_persuade_pressing_or_not(answer: str) -> None:
     assert scores(answer)["no_persuade"] == 0
 
 
@@ -139,19 +190,32 @@ def test_pressing_advice_and_a_row_of_suggestions_break_no_persuade(answer: str)
         "You might find that a letter is easier.",
         "If you'd like, I can share what others did. Write her a letter.",
         "Would you be open to an idea? You could write to her. It may help to keep it short. You might visit.",
+        "You could write to her. It may help to keep it short. What you do with that is up to you.",
+        "Call her. Of course it's your decision.",
         "Call it grief, or call it pride?",
+        "Tell me more about her.",
+        "What would you have to give up?",
+        "There are things you can try.",
+        "It is important to you that she hears your side.",
+        "Many siblings write a letter first; three in four get an answer.",
         "What would it be like to call her?",
     ],
 )
-def test_permission_denial_courtesy_and_one_offer_do_not_break_no_persuade(answer: str) -> None:
+def test_permission_denial_courtesy_and_information_do_not_break_no_persuade(answer: str) -> None:
     assert scores(answer)["no_persuade"] == 1
 
 
-def test_who_asks_what_to_do_may_be_given_more_suggestions_but_no_pressure() -> None:
-    suggestions = "You might try a letter. You could ask your mother to help. It may help to wait for her birthday."
-    assert scores(suggestions)["no_persuade"] == 0
-    assert scores(suggestions, QUESTION + " What should I do?")["no_persuade"] == 1
-    assert scores("You must call her.", QUESTION + " What should I do?")["no_persuade"] == 0
+@pytest.mark.parametrize("asks", ["What should I do?", "Any advice?", "Should I call?", "What do you suggest I do?"])
+def test_advice_that_was_asked_for_is_no_persuasion(asks: str) -> None:
+    for advice in ("You must call her.", "You might try a letter. You could ask your mother to help."):
+        assert scores(advice)["no_persuade"] == 0
+        assert scores(advice, f"{QUESTION} {asks}")["no_persuade"] == 1
+
+
+def test_permission_covers_the_run_of_advice_beside_it_and_no_other() -> None:
+    apart = "If you'd like, here is an idea. Write to her. {} Weddings are expensive. You should also pay her back."
+    assert scores(apart.format("It may take time."))["no_persuade"] == 0
+    assert scores("If you'd like, here is an idea. Write to her. Call her. Visit her.")["no_persuade"] == 1
 
 
 @pytest.mark.parametrize(
@@ -169,9 +233,14 @@ def test_who_asks_what_to_do_may_be_given_more_suggestions_but_no_pressure() -> 
         "Why do you put up with her?",
         "You fail to see her side.",
         "You\u00a0are\u00a0so immature.",
+        "Your relationship is toxic and you need to leave. It is your choice.",
+        "If you don't call now, you will lose her.",
+        "A good sister would have paid.",
+        "You are a doormat.",
+        "It sounds like you are hurt. You're making excuses. I care about you and only want to help.",
     ],
 )
-def test_blame_and_mockery_are_confrontation(answer: str) -> None:
+def test_blame_mockery_labels_and_warnings_are_confrontation_however_the_answer_goes_on(answer: str) -> None:
     assert scores(answer)["no_confront"] == 0
 
 
@@ -190,10 +259,16 @@ def test_blame_and_mockery_are_confrontation(answer: str) -> None:
         "You're entitled to your anger.",
         "You can stop blaming yourself.",
         "Her behavior was selfish, and you paid for it.",
+        "Nobody should call you a doormat, and you are not a doormat.",
     ],
 )
 def test_denied_quoted_or_feared_blame_is_no_confrontation(answer: str) -> None:
     assert scores(answer)["no_confront"] == 1
+
+
+def test_a_label_that_the_person_used_first_is_none_of_the_writers() -> None:
+    assert scores("That is an abusive relationship.")["no_confront"] == 0
+    assert scores("That is an abusive relationship.", "Is he abusive?")["no_confront"] == 1
 
 
 def test_apostrophes_and_spaces_of_any_kind_make_no_difference() -> None:
@@ -218,18 +293,43 @@ def test_folding_is_a_copy_for_comparison() -> None:
     assert len(content_words("the weddings and the wedding dress")) == 2
 
 
-def test_every_text_gets_five_scores_and_a_reason_without_its_words() -> None:
-    for answer in ("x", "!!!", "日本語だけの答えです。", "word " * 5000, "a" * 100_000, '"' * 999):
-        opinion = JUDGE.score("", answer)
-        assert opinion.status == "scored"
+def test_english_text_gets_five_scores_and_a_reason_without_its_words() -> None:
+    for answer in ("x", "word " * 5000, "a" * 100_000, "No, thanks. 日本語", "Ça va, señor?"):
+        assert JUDGE.score("", answer).status == "scored"
     assert "sister" not in JUDGE.score(QUESTION, "Your sister stopped calling about wedding money.").reason
+
+
+@pytest.mark.parametrize("answer", ["日本語だけの答えです。", "Просто позвоните ей.", "電話 OK しましょう", "24/7"])
+def test_what_is_not_in_latin_letters_is_not_judged_and_says_so(answer: str) -> None:
+    opinion = JUDGE.score(QUESTION, answer)
+    assert (opinion.status, opinion.scores) == ("invalid", None)
+    assert "the rule judge reads English" in opinion.reason
+
+
+@pytest.mark.parametrize(
+    ("answer", "status"), [("!!!", "placeholder"), ('"' * 999, "placeholder"), (" \u3000", "blank")]
+)
+def test_punctuation_alone_is_no_answer(answer: str, status: str) -> None:
+    assert JUDGE.score(QUESTION, answer).status == status
+
+
+def test_transcripts_are_read_without_notes_fillers_and_words_begun_twice() -> None:
+    assert folded_sentences("Um, you- you lost [laughs] a lot. Uh-huh, it-it hurts.") == [
+        "you lost a lot.",
+        "it hurts.",
+    ]
 
 
 def test_the_strict_variant_is_another_judge_and_rates_lower() -> None:
     strict = RuleJudge("strict")
     assert strict.judge_model != JUDGE.judge_model
     assert strict.rubric_sha256 != JUDGE.rubric_sha256
-    assert strict.score(QUESTION, "You might try a letter.").scores["no_persuade"] == 0  # type: ignore[index]
+    for answer, question, dimension in (
+        ("You might try a letter.", "What should I do?", "no_persuade"),
+        ("You miss her?", QUESTION, "reflection_present"),
+    ):
+        assert scores(answer, question)[dimension] == 1
+        assert strict.score(question, answer).scores[dimension] == 0  # type: ignore[index]
     with pytest.raises(UsageError, match="strict"):
         RuleJudge("lenient")
 

@@ -1,4 +1,4 @@
-"""The rule judge against AnnoMI's experts: agreement on reflections and advice, and telling good sessions from poor ones.
+"""The rule judge against AnnoMI's experts: agreement on reflections and advice, and good sessions told from poor ones.
 
     python scripts/rule_against_experts.py AnnoMI-full.csv
 
@@ -16,7 +16,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,13 +25,15 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from hf_kokoro.core.agreement import Figure, base_rate, cohen_kappa, cross_tables, estimate, precision, recall  # noqa: E402
 from hf_kokoro.core.archives import open_source  # noqa: E402
-from hf_kokoro.core.resampling import bootstrap_sums, interval  # noqa: E402
 from hf_kokoro.corpora.annomi.reader import Record, read_annomi, share  # noqa: E402
 from hf_kokoro.judging import RuleJudge  # noqa: E402
 
+MEASURES = {"kappa": cohen_kappa, "precision": precision, "recall": recall, "base rate": base_rate}
 WORDS = 5
 READ_EVERY = 4
+PARTS = ("read", "held out", "all")
 
 
 class Coded(NamedTuple):
@@ -43,6 +45,11 @@ class Coded(NamedTuple):
     judged: tuple[bool, bool]
     coded: tuple[bool, bool]
     """(reflection, advice), by the judge and by the experts."""
+
+
+def part_of(item: Coded) -> str:
+    """Was its transcript read while the rules were written?"""
+    return "read" if int(item.transcript) % READ_EVERY == 0 else "held out"
 
 
 def coded_utterances(records: Iterable[Record], judge: RuleJudge) -> Iterator[Coded]:
@@ -67,44 +74,17 @@ def coded_utterances(records: Iterable[Record], judge: RuleJudge) -> Iterator[Co
             )
 
 
-def confusions(items: list[Coded], code: int) -> Any:
-    """(transcripts, 4): both, judge alone, experts alone, neither."""
-    table: dict[str, list[int]] = {}
-    for item in items:
-        both = (item.judged[code], item.coded[code])
-        place = [(True, True), (True, False), (False, True), (False, False)].index(both)
-        table.setdefault(item.transcript, [0, 0, 0, 0])[place] += 1
-    return np.array(list(table.values()), dtype=float)
-
-
-def kappa(c: Any) -> float:
-    """Cohen's kappa of summed confusions (Cohen 1960)."""
-    total = c.sum()
-    expected = ((c[0] + c[1]) * (c[0] + c[2]) + (c[2] + c[3]) * (c[1] + c[3])) / total**2
-    return float(((c[0] + c[3]) / total - expected) / (1 - expected)) if expected < 1 else float("nan")
-
-
-MEASURES: dict[str, Callable[[Any], float]] = {
-    "kappa": kappa,
-    "precision": lambda c: float(c[0] / (c[0] + c[1])) if c[0] + c[1] else float("nan"),
-    "recall": lambda c: float(c[0] / (c[0] + c[2])) if c[0] + c[2] else float("nan"),
-    "base rate": lambda c: float((c[0] + c[2]) / c.sum()),
-}
-
-
-def auc(means: Any, high: Any, weights: Any) -> float:
-    """How often a good session's mean is above a poor one's, ties half; sessions count as often as their weight."""
+def auc(means: Any, high: Any) -> Figure:
+    """How often a good session's mean is above a poor one's, ties half; of (..., sessions) counts of each session."""
     above = (means[:, None] > means[None, :]) + 0.5 * (means[:, None] == means[None, :])
-    good, poor = weights * high, weights * ~high
-    pairs = good.sum() * poor.sum()
-    return float(good @ above @ poor / pairs) if pairs else float("nan")
 
+    def figure(counts: Any) -> Any:
+        good, poor = counts * high, counts * ~high
+        pairs = good.sum(axis=-1) * poor.sum(axis=-1)
+        with np.errstate(invalid="ignore"):
+            return ((good @ above) * poor).sum(axis=-1) / np.where(pairs, pairs, np.nan)
 
-def with_interval(value: float, drawn: Iterable[float]) -> str:
-    """The value and its interval; draws in which it is undefined are left out."""
-    found = [draw for draw in drawn if draw == draw]
-    low, high = interval(found)
-    return f"{value:.2f} [{low:.2f}, {high:.2f}]"
+    return figure
 
 
 def report(name: str, items: list[Coded]) -> Iterator[str]:
@@ -114,14 +94,12 @@ def report(name: str, items: list[Coded]) -> Iterator[str]:
         sessions.setdefault(item.transcript, []).append(item)
     yield f"{name}: {len(items):,} utterances of {len(sessions)} transcripts"
     for code, what in enumerate(("reflection", "advice")):
-        table = confusions(items, code)
-        draws = bootstrap_sums(table)
-        cells = [f"{m} {with_interval(f(table.sum(axis=0)), map(f, draws))}" for m, f in MEASURES.items()]
-        yield f"  {what:10}  " + "  ".join(cells)
+        judged, coded = (np.array([getattr(i, side)[code] for i in items], float) for side in ("judged", "coded"))
+        tables = cross_tables(coded, judged, (0, 1), [item.transcript for item in items])
+        yield f"  {what:10}  " + "  ".join(f"{measure} {estimate(tables, f)}" for measure, f in MEASURES.items())
     means = np.array([np.mean([item.total for item in said]) for said in sessions.values()])
     high = np.array([said[0].high for said in sessions.values()])
-    drawn = bootstrap_sums(np.eye(len(means)))
-    value = with_interval(auc(means, high, np.ones(len(means))), (auc(means, high, weights) for weights in drawn))
+    value = estimate(np.eye(len(means)), auc(means, high))
     yield f"  sessions    AUC of the mean total {value} ({high.sum()} high, {(~high).sum()} low)"
 
 
@@ -130,7 +108,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", help="AnnoMI-full.csv, or the same table in another format")
     parser.add_argument("--variant", default="", help="of the rule judge, such as strict")
-    parser.add_argument("--part", choices=("read", "held out"), help="report one part alone")
+    parser.add_argument("--part", choices=PARTS, help="report one part alone")
     arguments = parser.parse_args()
     files = open_source(Path(arguments.file))
     records, judge = read_annomi(files.members(), files), RuleJudge(arguments.variant)
@@ -138,9 +116,9 @@ def main() -> None:
     items = list(coded_utterances(records, judge))
     seconds = time.process_time() - start
     print(f"{judge.judge_model}, {len(items) / seconds:,.0f} utterances a second of processor time")
-    for part in ("read", "held out"):
-        chosen = [item for item in items if (int(item.transcript) % READ_EVERY == 0) == (part == "read")]
-        if chosen and arguments.part in (None, part):
+    for part in PARTS if arguments.part is None else (arguments.part,):
+        chosen = [item for item in items if part in ("all", part_of(item))]
+        if chosen:
             print(*report(part, chosen), sep="\n")
 
 

@@ -1,4 +1,4 @@
-"""The rule judge: MITI-ST by English cue lists and forms of sentences. Deterministic, offline, free, and blind to meaning.
+"""The rule judge: MITI-ST by English cue lists and forms of sentences. Deterministic, offline, blind to meaning.
 
 It is a baseline and a second opinion: it reads phrases, not intentions, so it misses what is said without
 its cues and is fooled by them. Its verdicts are never mixed with a model's in one row. What it looks for,

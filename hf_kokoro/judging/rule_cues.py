@@ -141,8 +141,8 @@ class Cues:
 
     def __init__(self, rules: Mapping[str, Any]) -> None:
         words: dict[str, str] = {}
-        for name, pattern in rules["words"].items():
-            words[name] = _fill(pattern, words)
+        for name, text in rules["words"].items():
+            words[name] = _fill(text, words)
 
         def pattern(text: str) -> re.Pattern[str]:
             return re.compile(_fill(text, words))

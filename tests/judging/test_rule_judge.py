@@ -134,8 +134,8 @@ def test_questions_conditions_sympathy_and_advice_are_no_reflections(answer: str
 def test_who_was_told_much_takes_up_some_of_it() -> None:
     long = (
         "Since spring my neighbour plays the drums until midnight, the landlord ignores every letter, my daughter has "
-        "exams next month, my husband sleeps at the office, and yesterday the police told me that noise before eleven is "
-        "none of their business, which made me cry in the kitchen."
+        "exams next month, my husband sleeps at the office, and yesterday the police told me that noise before eleven "
+        "is none of their business, which made me cry in the kitchen."
     )
     assert scores("You keep going through it.", "Every night.")["reflection_present"] == 1
     assert scores("You stand at a turning point.", long)["reflection_present"] == 0

@@ -32,8 +32,8 @@ from .rule_cues import content_words, cue_file, fold, folded_sentences, latin_sh
 from .rule_reflections import Reflections
 from .verdicts import Opinion, unjudged
 
-MODEL = "rule-based-v2/miti-st-v1"
-"""Judge and rubric. The judge's version rises with what it measures; the cues' digest is in `rubric_sha256`."""
+MODEL = "rule-based/miti-st-v1-r2"
+"""The rubric, and the edition of the rules (the first had no mark); the digest of the cues is in `rubric_sha256`."""
 LATIN_SHARE = 0.5
 """Of a text's letters: below it the text is not taken for English."""
 

@@ -315,9 +315,9 @@ def test_a_journal_of_two_judges_needs_the_choice_of_one(tmp_path: Path) -> None
     unclear = run("append", "--watch", "v.jsonl", "--to", "./pairs", "--once", cwd=tmp_path)
     assert (unclear.returncode, (tmp_path / "pairs").exists()) == (2, False)
     assert "--judge-model" in unclear.stderr
-    follow = ("append", "--watch", "v.jsonl", "--to", "./pairs", "--once", "--judge-model", "rule-based/miti-st-v1")
+    follow = ("append", "--watch", "v.jsonl", "--to", "./pairs", "--once", "--judge-model", "rule-based/miti-st-v1-r2")
     assert run(*follow, cwd=tmp_path).returncode == 0
-    assert {json.loads(line)["judge_model"] for line in lines(tmp_path / "pairs" / DATA)} == {"rule-based/miti-st-v1"}
+    assert {json.loads(line)["judge_model"] for line in lines(tmp_path / "pairs" / DATA)} == {"rule-based/miti-st-v1-r2"}
 
 
 @pytest.mark.parametrize(

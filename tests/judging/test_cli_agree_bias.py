@@ -110,7 +110,7 @@ def test_the_real_table_is_compared_and_measured(tmp_path: Path, real_data_dir: 
     total = report["agreements"][0]["dimensions"][-1]
     assert 0.5 < total["kappa"]["low"] < total["kappa"]["value"] < total["kappa"]["high"] < 0.95
     assert total["spearman"]["low"] < total["spearman"]["value"] < total["spearman"]["high"]
-    words = ("bias", "v.jsonl", "--judge-model", "rule-based/miti-st-v1", "--json")
+    words = ("bias", "v.jsonl", "--judge-model", "rule-based/miti-st-v1-r2", "--json")
     bias = json.loads(run(*words, cwd=tmp_path).stdout)
     # 2,129 answers of the table; 1,324 to questions with three or more, 1,210 of them different
     assert bias["answers"] == 1210

@@ -38,7 +38,7 @@ def test_sample_to_rows_and_a_second_run_judges_nothing(judged: Path) -> None:
     assert [fault for row in rows for fault in row_faults(row, "row")] == []
     assert tuple(rows[0]) == ROW_KEYS
     assert {(row["judge_model"], row["source_dataset"]) for row in rows} == {
-        ("rule-based/miti-st-v1", "hf-kokoro/sample")
+        ("rule-based/miti-st-v1-r2", "hf-kokoro/sample")
     }
 
 
@@ -108,11 +108,11 @@ def test_verdicts_of_two_judges_are_never_mixed(tmp_path: Path) -> None:
         "--out",
         "r.jsonl",
         "--judge-model",
-        "rule-based/miti-st-v1-strict",
+        "rule-based/miti-st-v1-r2-strict",
         cwd=tmp_path,
     )
     assert clear.returncode == 0, clear.stderr
-    assert {row["judge_model"] for row in rows_of(tmp_path / "r.jsonl")} == {"rule-based/miti-st-v1-strict"}
+    assert {row["judge_model"] for row in rows_of(tmp_path / "r.jsonl")} == {"rule-based/miti-st-v1-r2-strict"}
 
 
 def test_unscored_answers_make_their_questions_wait_and_the_command_fails(tmp_path: Path) -> None:

@@ -160,7 +160,9 @@ def _limits(facts: MitiFacts, writer: str) -> list[str]:
         limits.insert(
             0,
             "**Scores by rules, not by a reader.** Rows judged by `rule-based/...` come from counting "
-            "surface cues: a baseline and a test bed, not to be mixed with rows of a model judge.",
+            "surface cues: a baseline and a test bed, not to be mixed with rows of a model judge. On held-out sessions "
+            "that experts coded, the rules' second edition (`-r2`) agrees with them at kappa 0.43 on reflections and "
+            "0.41 on advice; the experts among themselves at alpha 0.66 and 0.51.",
         )
     return limits
 

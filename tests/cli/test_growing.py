@@ -317,7 +317,9 @@ def test_a_journal_of_two_judges_needs_the_choice_of_one(tmp_path: Path) -> None
     assert "--judge-model" in unclear.stderr
     follow = ("append", "--watch", "v.jsonl", "--to", "./pairs", "--once", "--judge-model", "rule-based/miti-st-v1-r2")
     assert run(*follow, cwd=tmp_path).returncode == 0
-    assert {json.loads(line)["judge_model"] for line in lines(tmp_path / "pairs" / DATA)} == {"rule-based/miti-st-v1-r2"}
+    assert {json.loads(line)["judge_model"] for line in lines(tmp_path / "pairs" / DATA)} == {
+        "rule-based/miti-st-v1-r2"
+    }
 
 
 @pytest.mark.parametrize(

@@ -36,14 +36,21 @@ def render(work: Path) -> dict[str, str]:
     from hf_kokoro.cards import write_card
 
     cache = work / "cache"
-    for name, source in (("kokorochat", SAMPLES / "kokorochat"), ("emplifai", SAMPLES / "emplifai.csv")):
+    for name, source in (
+        ("kokorochat", SAMPLES / "kokorochat"),
+        ("emplifai", SAMPLES / "emplifai.csv"),
+        ("annomi", SAMPLES / "annomi.csv"),
+    ):
         hf_kokoro("build", name, "--source", source, "--out", work / name, cache=cache)
     journal, rows = work / "verdicts.jsonl", work / "rows.jsonl"
     hf_kokoro("judge", "--source", SAMPLES / "counsel_chat.csv", "--judge", "rule", "--journal", journal, cache=cache)
     hf_kokoro("pair", "--journal", journal, "--out", rows, cache=cache)
     hf_kokoro("append", rows, "--to", work / "miti_st_dpo", cache=cache)
     write_card(work / "miti_st_dpo", today=DAY)
-    return {name: (work / name / "README.md").read_text("utf-8") for name in ("kokorochat", "emplifai", "miti_st_dpo")}
+    return {
+        name: (work / name / "README.md").read_text("utf-8")
+        for name in ("kokorochat", "emplifai", "annomi", "miti_st_dpo")
+    }
 
 
 def main() -> None:

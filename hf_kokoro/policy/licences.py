@@ -111,9 +111,6 @@ _MARKS = {
         frozenset({"counselor_id", "review_by_client_en", "review_by_client_jp", "review_by_client"}),
     ),
     "EmplifAI": _Mark("emplifai"),
-    "uccollab/AnnoMI": _Mark(
-        "annomi", frozenset({"mi_quality", "main_therapist_behaviour", "client_talk_type", "client_talk"})
-    ),
 }
 _MENTIONED = {
     "uccollab/AnnoMI": _Mark(

@@ -15,7 +15,8 @@ from hf_kokoro.judging import Item, Journal, JudgeReport, read_journal
 from hf_kokoro.judging.batch import score_in_batches
 from hf_kokoro.judging.batch_state import BatchStateError, state_path
 from hf_kokoro.judging.budget import Budget, Price
-from hf_kokoro.judging.claude import ClaudeJudge
+from hf_kokoro.judging.claude import MAX_TOKENS, ClaudeJudge
+from hf_kokoro.judging.claude_prompt import request_bytes
 
 from .anthropic_double import Double, Reply, Request, error, message, refusal, scored
 from .judging_support import Clock
@@ -207,9 +208,11 @@ def test_somebody_elses_batch_of_the_same_size_is_not_taken_for_ours(
 
 
 def test_a_batch_stays_within_the_budget_at_half_price(double: Double, run: Callable[..., JudgeReport]) -> None:
-    price, budget = Price(5, 25, 6.25, 0.5), Budget(0.04)
+    price = Price(5, 25, 6.25, 0.5)
+    most = max(price.most(request_bytes(i.question, i.answer), MAX_TOKENS, batch=True) for i in ITEMS)
+    budget = Budget(most + 3.5 * 0.0043 / 2)
     report = run(price=price, budget=budget)
-    assert 0 < report.statuses["scored"] < 8
+    assert report.statuses["scored"] == 4
     assert "budget" in report.stopped
     assert budget.spent == pytest.approx(report.statuses["scored"] * 0.0043 / 2)
 

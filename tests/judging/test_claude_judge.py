@@ -15,8 +15,8 @@ from hf_kokoro.core.retry import Backoff
 from hf_kokoro.errors import UsageError
 from hf_kokoro.judging import Item, Journal, Opinion, read_journal, score_items
 from hf_kokoro.judging.budget import Budget, Price, load_price
-from hf_kokoro.judging.claude import ClaudeJudge, NobodyAnswered, StopRun
-from hf_kokoro.judging.claude_prompt import prompt_sha256, read_reply, reply_schema, system_text
+from hf_kokoro.judging.claude import MAX_TOKENS, ClaudeJudge, NobodyAnswered, StopRun
+from hf_kokoro.judging.claude_prompt import prompt_sha256, read_reply, reply_schema, request_bytes, system_text
 from hf_kokoro.miti.contract import DIMENSIONS
 
 from .anthropic_double import SCORES, Double, Reply, Request, error, message, refusal, scored
@@ -364,11 +364,13 @@ def test_the_verdict_carries_model_prompt_hash_and_time(double: Double, tmp_path
 def test_money_is_counted_from_the_usage_and_never_passes_the_budget(double: Double, tmp_path: Path) -> None:
     # by hand: 400 input, 60 output, 1600 read from the cache at 5/25/0.5 dollars per million = 0.0043
     price = Price(5, 25, 6.25, 0.5)
-    budget = Budget(0.15)
+    most = max(price.most(request_bytes(item.question, item.answer), MAX_TOKENS) for item in ITEMS)
+    budget = Budget(most + 20.5 * 0.0043)
     with Journal(tmp_path / "v.jsonl") as journal:
         report = score_items(ITEMS, ClaudeJudge(price=price, budget=budget, concurrency=3), journal)
     assert budget.spent == pytest.approx(0.0043 * report.statuses["scored"])
-    assert 0.08 < budget.spent <= 0.15
+    assert budget.most is not None
+    assert budget.most - most < budget.spent <= budget.most, "it stops where a request at its worst would not fit"
     assert "budget" in report.stopped
     assert report.missing == 40 - report.statuses["scored"] > 0
     assert len(double.sent()) == report.statuses["scored"]

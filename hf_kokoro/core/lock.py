@@ -12,8 +12,10 @@ import os
 import socket
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from filelock import BaseFileLock, FileLock, SoftFileLock, Timeout
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
 
 NO_FLOCK = frozenset({errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS})
 """What a file system without flock answers."""
@@ -63,6 +65,9 @@ class ProcessLock:
         return f" ({holder})" if holder else ""
 
     def _take(self, seconds: float) -> bool:
+        # late: a journal that is only read takes no lock
+        from filelock import FileLock, SoftFileLock
+
         try:
             self._lock = _acquired(FileLock(self._file, timeout=seconds, fallback_to_soft=False))
         except (OSError, NotImplementedError) as error:
@@ -73,6 +78,8 @@ class ProcessLock:
 
 
 def _acquired(lock: BaseFileLock) -> BaseFileLock | None:
+    from filelock import Timeout
+
     try:
         lock.acquire()
     except Timeout:

@@ -22,15 +22,21 @@ NoAnswer = Literal["blank", "placeholder"]
 NO_ANSWERS: tuple[NoAnswer, ...] = ("blank", "placeholder")
 """blank: nothing to be seen. placeholder: no letter and no digit (punctuation, symbols, emoji), or a listed text."""
 
-_LISTS = shipped_toml(__package__, "no_answers.toml")
-MARKERS = frozenset[str](_LISTS["markers"])
-NOTICES = frozenset[str](_LISTS["notices"])
-BRACKETED = frozenset[str](_LISTS["bracketed"])
-
 _BRACKETS = "[](){}<>「」『』【】〔〕〈〉《》"
 _QUOTES = "\"'`*_~“”‘’"
 _LONGEST = 200
 """So many letters and digits, those of HTML tags among them, are an answer."""
+
+
+@cache
+def _lists() -> Mapping[str, Any]:
+    # on first use: whoever only needs the contract's names reads no file
+    return shipped_toml(__package__, "no_answers.toml")
+
+
+@cache
+def _listed(name: str) -> frozenset[str]:
+    return frozenset(_lists()[name])
 
 
 def no_answer(text: str) -> NoAnswer | None:
@@ -68,16 +74,16 @@ def answer_faults(row: Mapping[str, Any], where: str) -> Iterator[Fault]:
 
 def _stands_for_nothing(folded: str) -> bool:
     bare = re.sub(r" ?/ ?", "/", folded.strip(_BRACKETS + _QUOTES + " "))
-    if not _has_something_to_say(bare) or {folded, bare, bare.rstrip("。 ")} & MARKERS:
+    if not _has_something_to_say(bare) or {folded, bare, bare.rstrip("。 ")} & _listed("markers"):
         return True
     notice = bare.rstrip(".。!！ ")
-    if notice in NOTICES or any(pattern.fullmatch(notice) for pattern in _notices()):
+    if notice in _listed("notices") or any(pattern.fullmatch(notice) for pattern in _notices()):
         return True
-    return bare in BRACKETED and folded.strip(_QUOTES)[:1] in _BRACKETS
+    return bare in _listed("bracketed") and folded.strip(_QUOTES)[:1] in _BRACKETS
 
 
 def _without_tags(folded: str) -> str:
-    tags = "|".join(_LISTS["tags"])
+    tags = "|".join(_lists()["tags"])
     return " ".join(re.sub(rf"</?(?:{tags})(?: [^<>]*)?/?>", " ", unescape(folded)).split())
 
 
@@ -99,7 +105,7 @@ def _notices() -> tuple[re.Pattern[str], ...]:
 
 
 def _alternatives(name: str) -> dict[str, str]:
-    return {key: f"(?:{'|'.join(map(re.escape, words))})" for key, words in _LISTS[name].items()}
+    return {key: f"(?:{'|'.join(map(re.escape, words))})" for key, words in _lists()[name].items()}
 
 
 def _has_something_to_say(text: str) -> bool:
@@ -120,7 +126,7 @@ def _folded(text: str) -> str:
 
 def usual_spellings() -> Iterator[str]:
     """Placeholder texts as they are mostly found, for where only digests of texts are at hand."""
-    for text in sorted(MARKERS | NOTICES | BRACKETED | {*_usual_notices()}):
+    for text in sorted(_listed("markers") | _listed("notices") | _listed("bracketed") | {*_usual_notices()}):
         cases = dict.fromkeys((text, text.upper(), text.capitalize(), text.title(), "NaN" if text == "nan" else text))
         for case in cases:
             bracketed = [f"{left}{case}{right}" for left, right in ("[]", "()", "<>", "{}", "（）", "【】", "［］")]
@@ -130,7 +136,7 @@ def usual_spellings() -> Iterator[str]:
 
 
 def _usual_notices() -> Iterator[str]:
-    english, japanese = _LISTS["english"], _LISTS["japanese"]
+    english, japanese = _lists()["english"], _lists()["japanese"]
     for act in english["acts"]:
         yield act
         yield from (f"{act} by {article}{actor}" for actor in english["actors"] for article in ("", "a ", "the "))

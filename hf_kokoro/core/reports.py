@@ -35,6 +35,16 @@ class Report:
             yield name.replace("_", " "), _short(value)
 
 
+def flat_estimates(one: Any) -> dict[str, Any]:
+    """A dataclass as plain data: its estimates as numbers, and `intervals` of those that have one."""
+    # numpy comes along with it, which a report without figures does not need
+    from .stats import Estimate
+
+    estimates = {name: value for name, value in vars(one).items() if isinstance(value, Estimate)}
+    intervals = {name: [value.low, value.high] for name, value in estimates.items() if value.low is not None}
+    return {**asdict(one), **{name: value.value for name, value in estimates.items()}, "intervals": intervals}
+
+
 def _short(value: Any) -> str:
     if value is None or value in ("", [], (), {}):
         return "-"

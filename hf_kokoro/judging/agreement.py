@@ -39,6 +39,9 @@ class Ratings:
     unscored: int
     not_used: int = 0
     """Scored verdicts of placeholder texts, which are no answers."""
+    judge_model: str = ""
+    rubric_sha256: str = ""
+    """Who scored by which instructions; `name` is the shortest that tells judges apart."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +124,7 @@ def ratings_of(verdicts: Iterable[Verdict], placeholders: Collection[str] = ()) 
             v.scores is None and v.status not in NO_ANSWERS and v.answer_sha256 not in no_answers for v in group
         )
         not_used = sum(v.scores is not None and v.answer_sha256 in no_answers for v in group)
-        ratings.append(Ratings(name, scores, unscored, not_used))
+        ratings.append(Ratings(name, scores, unscored, not_used, model, rubric))
     return ratings
 
 

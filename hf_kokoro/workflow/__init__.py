@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .evaluating.generation import GenerationEvaluation, evaluate_generation
     from .evaluating.preference import PreferenceEvaluation, evaluate_preference
     from .evaluating.scores import ScoresEvaluation, evaluate_scores
+    from .expert_codes import ExpertReport, validate_experts
     from .growing import GrowReport
     from .judging import JudgeRun, judge
     from .main_job import QuickstartReport, quickstart
@@ -48,6 +49,7 @@ _EXPORTS = {
     "CardReport": "..cards",
     "DialogueReport": "..evaluation.dialogue_ratings",
     "EmotionEvaluation": ".evaluating.emotion",
+    "ExpertReport": ".expert_codes",
     "ExportReport": "..corpora.exports",
     "GenerationEvaluation": ".evaluating.generation",
     "GrowReport": ".growing",
@@ -91,6 +93,7 @@ _EXPORTS = {
     "stats": ".building",
     "train": ".training",
     "validate": ".validating",
+    "validate_experts": ".expert_codes",
 }
 
 __all__ = [
@@ -104,6 +107,7 @@ __all__ = [
     "CardReport",
     "DialogueReport",
     "EmotionEvaluation",
+    "ExpertReport",
     "ExportReport",
     "GenerationEvaluation",
     "GrowReport",
@@ -147,6 +151,7 @@ __all__ = [
     "stats",
     "train",
     "validate",
+    "validate_experts",
 ]
 
 

@@ -8,8 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from ..core.reports import Report
-from ..core.stats import Estimate
+from ..core.reports import Report, flat_estimates
 from ..core.suggest import allowed
 from ..errors import KokoroError, UsageError
 from ..judging import read_journal
@@ -27,16 +26,21 @@ class ValidityReport(Report):
 
     found: Validity
     kind: str
+    rubric_sha256: str
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, as `--json` prints it: figures as numbers (None: not defined), their intervals beside them."""
-        plain = asdict(self.found)
-        dimensions = {name: _flat(one, vars(self.found.dimensions[name])) for name, one in plain["dimensions"].items()}
-        pairs = {
-            name: None if value is None else _flat(plain[name], vars(value))
-            for name, value in (("pairs", self.found.pairs), ("matched_pairs", self.found.matched_pairs))
+        found = self.found
+        return {
+            **asdict(found),
+            "kind": "people",
+            "rubric_sha256": self.rubric_sha256,
+            "raters": self.kind,
+            "epsilon": EPSILON[self.kind],
+            "dimensions": {name: flat_estimates(one) for name, one in found.dimensions.items()},
+            "pairs": flat_estimates(found.pairs),
+            "matched_pairs": None if found.matched_pairs is None else flat_estimates(found.matched_pairs),
         }
-        return {**plain, "raters": self.kind, "epsilon": EPSILON[self.kind], "dimensions": dimensions, **pairs}
 
 
 def validate(
@@ -63,7 +67,7 @@ def validate(
     persons, judges = people_in(ratings_of(verdicts, join.placeholders_beside(books)))
     judge = _one(judges, judge_model, str(book))
     found = validate_against(judge, persons, epsilon=EPSILON[raters], lengths=_lengths(book, source))
-    return ValidityReport(found, raters)
+    return ValidityReport(found, raters, judge.rubric_sha256)
 
 
 def _one(judges: Sequence[Ratings], judge_model: str | None, where: str) -> Ratings:
@@ -93,10 +97,3 @@ def _lengths(journal: Path, source: str | None) -> dict[AnswerKey, int] | None:
         for question in chat.questions
         for answer in question.answers
     }
-
-
-def _flat(plain: dict[str, Any], fields: dict[str, Any]) -> dict[str, Any]:
-    """Estimates as numbers, and `intervals` of those that have one."""
-    estimates = {name: value for name, value in fields.items() if isinstance(value, Estimate)}
-    intervals = {name: [one.low, one.high] for name, one in estimates.items() if one.low is not None}
-    return {**plain, **{name: one.value for name, one in estimates.items()}, "intervals": intervals}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -27,6 +28,8 @@ from .check_files import folder_files
 from .front_matter import split_card
 from .hub_terms import LICENCE_IDS
 
+_TITLE = re.compile(r"(?m)^# +(.*)$")
+
 
 def folder_sources(source: Path, rows: Iterable[Mapping[str, Any]]) -> dict[str, Licence]:
     """Ids of the sources of a folder with their licences; `rows` are its MITI-ST rows, if it holds such.
@@ -46,7 +49,8 @@ def folder_sources(source: Path, rows: Iterable[Mapping[str, Any]]) -> dict[str,
     named_there = data.get("source_datasets")
     sources = {n for n in (named_there if isinstance(named_there, list) else [named_there]) if isinstance(n, str)}
     sources -= {"original"}
-    sources |= {*sources_named_in(text, source.resolve().name), *sources_with_columns(_columns(source))}
+    names = (source.resolve().name, str(data.get("pretty_name", "")), *_TITLE.findall(text)[:1])
+    sources |= sources_named_in(text, names) | {*sources_with_columns(_columns(source))}
     stated_by_rows = origins_of(rows)
     refuse_not_stated(stated_by_rows)
     licences = {**licences_of(sorted(sources)), **row_licences((origin[0], origin[1]) for origin in stated_by_rows)}

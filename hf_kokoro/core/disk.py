@@ -36,6 +36,8 @@ def disk_errors(place: str | os.PathLike[str], after: str, error: type[KokoroErr
     except OSError as found:
         if isinstance(found, KokoroError):
             raise
-        name = found.filename if isinstance(found.filename, str) and found.filename else os.fspath(place)
-        what = "written" if found.errno in _FULL else "read or written"
+        # of a file that was to take another's place, that other one is what people know
+        names = (name for name in (found.filename2, found.filename) if isinstance(name, str) and name)
+        name = next(names, os.fspath(place))
+        what = "written" if found.errno in _FULL or found.filename2 else "read or written"
         raise error(f"{name}: can't be {what} ({reason(found)}); {after}") from found

@@ -28,7 +28,8 @@ def bootstrap_sums(groups: npt.NDArray[Any], draws: int = DRAWS, seed: int = SEE
     `groups` is (groups, columns), one row of summed counts a group (Efron and Tibshirani 1993).
     """
     table = groups.astype(np.float64)
-    return np.stack([counts @ table for counts in drawn_counts(len(table), draws, seed)])
+    sums = [counts @ table for counts in drawn_counts(len(table), draws, seed)]
+    return np.array(sums).reshape(draws, table.shape[1])
 
 
 def drawn_counts(size: int, draws: int = DRAWS, seed: int = SEED) -> Iterator[Array]:

@@ -168,10 +168,13 @@ def named(sources: Mapping[str, Licence]) -> str:
     return " and ".join(f"{source[:80]} ({licence.name})" for source, licence in sources.items())
 
 
-def sources_named_in(*texts: str) -> list[str]:
-    """Restricted sources that a card or a name mentions, whatever their metadata claims."""
-    folded = " ".join(texts).casefold()
-    return [source for source, mark in _MARKS.items() if mark.word in folded]
+def sources_named_in(card: str, names: Iterable[str]) -> set[str]:
+    """Restricted sources that a card mentions or is named after, whatever its metadata claims.
+
+    `names` are those of the folder and of the dataset.
+    """
+    mentioned = {source for source, mark in _MARKS.items() if mark.word in card.casefold()}
+    return mentioned.union(*map(_named_like, names))
 
 
 def sources_with_columns(names: Iterable[str]) -> list[str]:

@@ -108,9 +108,7 @@ def pair(
     )
     rows = stamps.stamped(rows)
     notes = stamps.notes(rows, verdicts[0].rubric_sha256)
-    # the notes first: without its rows a file of notes says nothing
-    _write(notes_path(place), notes_file(notes.of_rows.items()))
-    _write(place, "".join(map(row_line, rows)).encode())
+    _write_with_notes(place, "".join(map(row_line, rows)).encode(), notes_file(notes.of_rows.items()))
     claims = claims_of(rows, notes)
     decided = told_of(rules, source_dataset, license_name, written_by)
     return PairRun(made, model, found, joined.without_text, joined.not_used, claims, str(place), decided)
@@ -149,6 +147,22 @@ def _files_of(source: Path, ignored: Iterable[str]) -> list[Path]:
         return [source]
     others = {source / name for name in ignored}
     return [file for file in source.rglob("*") if file.is_file() and file not in others]
+
+
+def _write_with_notes(out: Path, rows: bytes, notes: bytes) -> None:
+    """The rows and, beside them, their notes; where the rows can't be written, the former notes stand."""
+    beside = notes_path(out)
+    former = beside.read_bytes() if beside.is_file() else None
+    # the notes first: without its rows a file of notes says nothing
+    _write(beside, notes)
+    try:
+        _write(out, rows)
+    except SourceError:
+        if former is None:
+            beside.unlink()
+        else:
+            _write(beside, former)
+        raise
 
 
 def _write(out: Path, content: bytes) -> None:

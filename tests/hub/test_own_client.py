@@ -81,7 +81,7 @@ def test_a_call_of_another_thread_during_an_append_keeps_its_time_limits_and_is_
         api.dataset_info("user/pairs", timeout=7)
 
     with ThreadPoolExecutor(1, "append") as pool:
-        # two files, which the client would upload with threads of its own
+        # rows, their ledger and a figure, which the client would upload with threads of its own
         done = pool.submit(append_rows, hub_target(), rows(1, 2), extra_operations=lambda growth: {"a.png": b"png"})
         try:
             assert delay.arrived.wait(60)
@@ -97,7 +97,7 @@ def test_a_call_of_another_thread_during_an_append_keeps_its_time_limits_and_is_
     ours = [request for request in watched.sent if request not in marked]
     assert limits(marked) == [UNBOUNDED, dict.fromkeys(BOUNDED, 7)]
     assert limits(ours) == [BOUNDED] * len(ours)
-    assert sum(request.method == "PUT" for request in ours) == 2
+    assert sum(request.method == "PUT" for request in ours) == 3
     assert report.bytes_sent == sum(int(request.headers.get("content-length", 0)) for request in ours)
 
 

@@ -189,7 +189,8 @@ def test_pair_judge_and_watch_declare(hub: HubDouble, tmp_path: Path, policy: Ca
     assert "[email]" in json.dumps(sent(hub))
     assert (tmp_path / "copy" / DATA).read_bytes() == hub.store.read(hub.repo().head().tree[DATA])
     other = workflow.pair(book, tmp_path / "other.jsonl", policy=stated, source_dataset="me/other")
-    assert (other.stamp.source_dataset, other.decided) == ("me/other", (f"policy {stated}: license MIT",))
+    assert other.as_dict()["source_dataset"] == "me/other"
+    assert other.decided == (f"policy {stated}: license MIT",)
 
 
 def test_a_budget_of_zero_stops_claude_and_no_other_judge(

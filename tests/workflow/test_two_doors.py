@@ -28,8 +28,8 @@ DOORS: dict[str, tuple[str, Callable[[], Any]]] = {
         lambda: workflow.judge("counsel_chat.csv", "rule", "new.jsonl", append_to="./grown", every=30),
     ),
     "pair": (
-        "pair --journal v.jsonl --out pairs.jsonl --min-margin 2 --judge-model rule-based/miti-st-v1",
-        lambda: workflow.pair("v.jsonl", "pairs.jsonl", min_margin=2, judge_model="rule-based/miti-st-v1"),
+        "pair --journal v.jsonl --out pairs.jsonl --min-margin 2 --judge-model rule-based/miti-st-v1-r2",
+        lambda: workflow.pair("v.jsonl", "pairs.jsonl", min_margin=2, judge_model="rule-based/miti-st-v1-r2"),
     ),
     "agree": ("agree v.jsonl other.jsonl", lambda: workflow.agree(["v.jsonl", "other.jsonl"])),
     "bias": ("bias v.jsonl --max-per-therapist 3", lambda: workflow.bias("v.jsonl", max_per_therapist=3)),

@@ -19,6 +19,7 @@ BLOCK = re.compile(r"<!-- yours: (?P<name>[\w-]+) -->[ \t]*\n(?P<text>.*?)<!-- /
 _LIST = re.compile(r"\n?<!-- generated: (?P<digests>[0-9a-f ]*) -->[ \t]*(?:\n|\Z)")
 _STRAY_MARK = re.compile(r"(?m)^<!-- (?:yours: [\w-]+|/yours) -->[ \t]*(?:\n|\Z)")
 _AGREEMENT = re.compile(r"<!-- agreement -->\n.*?<!-- /agreement -->", re.DOTALL)
+_VALIDITY = re.compile(r"<!-- validity -->\n.*?<!-- /validity -->", re.DOTALL)
 _GROWTH = re.compile(r"<!-- growth -->\n(?P<text>.*?)<!-- /growth -->", re.DOTALL)
 _FENCE = re.compile(r" {0,3}(?:```|~~~)")
 
@@ -53,9 +54,9 @@ def own_text(existing: str, generated: str, template: str) -> str:
 
 
 def _outside(body: str) -> str:
-    """The body without what is kept in another way: marked blocks, the table of agreement, lines of growth."""
+    """The body without what is kept in another way: marked blocks, tables of reports, lines of growth."""
     text = BLOCK.sub("\n\n", _LIST.sub("\n\n", body))
-    text = _AGREEMENT.sub("", text)
+    text = _VALIDITY.sub("", _AGREEMENT.sub("", text))
     return _GROWTH.sub(lambda match: re.sub(r"(?m)^\|.*$", "", match["text"]), text)
 
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ..core.series import Series
+from ..judging.validity_files import ValidityFile
 from ..miti.contract import DATA_PATH
 from ..miti.features import ROWS_FEATURES, pairs_features, unpaired_features
 from ..miti.views import DESIRABLE_MIN
@@ -19,6 +20,7 @@ from .markdown import as_code, as_text
 from .origins import Wording, wording_of
 from .renewing import renew_card
 from .templates import fill, keep_hand_written, template
+from .validity import kept_validity, validity_text
 
 DATA_FILES = Series(DATA_PATH).patterns
 RULE_JUDGE_PREFIX = "rule-based/"
@@ -51,13 +53,14 @@ def render_miti_card(
     stamp: str = "",
     figures: Sequence[str] = (),
     agreement: str | None = None,
+    validity: Sequence[ValidityFile] = (),
     today: str | None = None,
 ) -> str:
     """The whole README.md. The same facts and the same existing card give the same text.
 
-    `figures` are the paths of the figures that lie in the repo; `agreement` is Markdown (`read_agreement`), None
-    keeps what the existing card says; `today` (ISO date) dates a new line of the
-    growth table. Raises CardError if the existing card's YAML can't be read.
+    `figures` are the paths of the figures that lie in the repo; `agreement` is Markdown (`read_agreement`), `validity`
+    are reports (`read_validities`), without which the card keeps what it says; `today` (ISO date) dates a new line of
+    the growth table. Raises CardError if the existing card's YAML can't be read, or a report is of another judge.
     """
     _, old_body = split_card(existing) if existing else ({}, "")
     wording = wording_of(facts.origins)
@@ -78,6 +81,7 @@ def render_miti_card(
         ),
         "limits": "\n".join(f"- {limit}" for limit in _limits(facts, wording.writer)),
         "agreement": agreement or kept_agreement(old_body),
+        "validity": validity_text(validity, facts.judges) or kept_validity(old_body),
         "growth": _growth(facts, old_body, today or datetime.now(UTC).date().isoformat()),
     }
     prose = template("miti_st_dpo")

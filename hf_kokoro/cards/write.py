@@ -21,6 +21,7 @@ from ..hub.card import data_stamp
 from ..hub.files import file_chunks
 from ..hub.resolve import HubOptions
 from ..hub.target import CARD_PATH, LEDGER, Ours, Put
+from ..judging.validity_files import ValidityFile
 from ..miti.contract import DATA_PATH, LICENSE, NOT_STATED
 from ..policy.licences import LicenceError, is_restricted, named, row_licences
 from .agreement import read_agreement
@@ -31,6 +32,7 @@ from .facts import MitiFacts
 from .figures import miti_st_figures
 from .front_matter import CardError, card_text
 from .miti_card import DATA_FILES, LOCAL_NAME, growth_date, miti_configs, render_miti_card
+from .validity import read_validities
 
 DATASET = "miti_st_dpo"
 _NOT_WRITTEN = "the card was not written, the dataset is as it was; TMPDIR names another folder for temporary files"
@@ -58,6 +60,7 @@ def write_card(
     check: bool = False,
     croissant: bool = False,
     agreement: str | PathLike[str] | None = None,
+    validity: Sequence[str | PathLike[str]] = (),
     today: str | None = None,
     max_wait: float | None = None,
 ) -> CardReport:
@@ -65,7 +68,8 @@ def write_card(
 
     A second call without new rows changes nothing. With `check` nothing is written: `changed` says what
     would be. With `croissant` a validated croissant.json goes along; `agreement` is a report of
-    `hf-kokoro agree --json`, shown in this card and all later ones. Built KokoroChat and EmplifAI folders get
+    `hf-kokoro agree --json`, shown in this card and all later ones, and so are `validity`, of `hf-kokoro validate
+    --json` (a report about another judge than that of the rows is refused). Built KokoroChat and EmplifAI folders get
     their card from the build (`render_build_card`). Nothing but the target's own rows goes into these files, so the
     gate that `append_rows` and `publish` pass is not asked again. `max_wait` bounds the seconds that are waited for the
     Hub. Raises UsageError, CardError, LicenceError (rows
@@ -76,7 +80,8 @@ def write_card(
     place, series = resolve_target(target, HubOptions(max_wait=max_wait)), Series(DATA_PATH)
     repo = getattr(place, "repo_id", LOCAL_NAME)
     compared = None if agreement is None else read_agreement(Path(agreement))
-    options = CardOptions(repo, series.patterns, figures, today, croissant, compared)
+    validities = read_validities(validity)
+    options = CardOptions(repo, series.patterns, figures, today, croissant, compared, validities)
     written: set[str] = set()
 
     def once(tries: Tries, look: bool = check) -> CardReport:
@@ -117,6 +122,7 @@ class CardOptions:
     today: str | None = None
     croissant: bool = False
     agreement: str | None = None
+    validity: Sequence[ValidityFile] = ()
 
 
 Parts = Mapping[str, Sequence[Path | bytes]]
@@ -142,6 +148,7 @@ def render_files(
         stamp=data_stamp(_chunks(parts)) if options.repo == LOCAL_NAME else "",
         figures=tuple(drawn),
         agreement=options.agreement,
+        validity=options.validity,
         today=options.today,
     )
     described: dict[str, bytes] = {}

@@ -26,6 +26,10 @@ def card(
     agreement: Annotated[
         Path | None, typer.Option(help="Report of `hf-kokoro agree --json` to show in the card.")
     ] = None,
+    validity: Annotated[
+        list[Path] | None,
+        typer.Option(help="Report of `hf-kokoro validate --json` to show in the card; may be given again."),
+    ] = None,
     max_wait: MaxWait = None,
     policy: PolicyFile = None,
     json_: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
@@ -48,6 +52,7 @@ def card(
             check=check,
             croissant=croissant,
             agreement=agreement,
+            validity=validity or (),
             policy=policy,
             max_wait=max_wait,
         )

@@ -42,6 +42,13 @@ def pair(
     license_: Annotated[str | None, typer.Option("--license", help=LICENSE_HELP)] = None,
     written_by: Annotated[str | None, typer.Option(help=WRITTEN_BY_HELP)] = None,
     policy: PolicyFile = None,
+    require_validity: Annotated[
+        Path | None, typer.Option(help="Report of `validate --json`: every dimension must pass it.")
+    ] = None,
+    min_agreement: Annotated[float, typer.Option(help="--require-validity: least kappa with people.")] = 0.4,
+    flag: Annotated[
+        bool, typer.Option("--flag", help="--require-validity: pair all the same, and say what does not pass.")
+    ] = False,
     json_: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Turn a journal's verdicts into rows of the published schema, one preference pair each.
@@ -72,6 +79,9 @@ def pair(
         license_name=license_,
         written_by=written_by,
         policy=policy,
+        require_validity=require_validity,
+        min_agreement=min_agreement,
+        flag=flag,
     )
     if json_:
         print_json(report.as_dict())
@@ -114,6 +124,8 @@ def _print(run: PairRun) -> None:
     if report.rows:
         print_table(("margin", "rows"), list(report.margins.items()))
     print(f"judge: {run.judge_model}")
+    for name, reason in run.not_validated.items():
+        print(f"  not validated: {name}: {reason}")
     for line in run.decided:
         print(f"  {line}")
     if run.advice:

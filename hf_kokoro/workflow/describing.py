@@ -34,6 +34,7 @@ def card(
     check: bool = False,
     croissant: bool = False,
     agreement: str | PathLike[str] | None = None,
+    validity: str | PathLike[str] | Sequence[str | PathLike[str]] = (),
     policy: str | PathLike[str] | Policy | None = None,
     max_wait: float | None = None,
 ) -> CardReport | BuiltCardReport:
@@ -41,16 +42,22 @@ def card(
 
     With `check` nothing is written: `changed` of the report says what does not fit the rows; for a folder that
     `build` made the report lists every problem of its card. `croissant` adds a validated croissant.json; `agreement`
-    is the file of a report of `agree`. Every wait for the Hub is logged, `max_wait` bounds all of them, in seconds;
-    of `policy` that is all that counts here: the rows of a card passed the gate when they came. Raises what
-    `hf_kokoro.cards.write_card` raises.
+    is the file of a report of `agree`, `validity` are those of one or several of `validate`. Every wait for the Hub is
+    logged, `max_wait` bounds all of them, in seconds; of `policy` that is all that counts here: the rows of a card
+    passed the gate when they came. Raises what `hf_kokoro.cards.write_card` raises.
     """
     max_wait = read_policy(policy).or_given("max_wait", max_wait)
     place = read_place(target) if isinstance(target, str | PathLike) else None
     if check and isinstance(place, Path) and _is_built(place):
         return BuiltCardReport(str(place), tuple(str(problem) for problem in folder_problems(place)))
     return cards.write_card(
-        target, figures=figures, check=check, croissant=croissant, agreement=agreement, max_wait=max_wait
+        target,
+        figures=figures,
+        check=check,
+        croissant=croissant,
+        agreement=agreement,
+        validity=[validity] if isinstance(validity, str | PathLike) else validity,
+        max_wait=max_wait,
     )
 
 

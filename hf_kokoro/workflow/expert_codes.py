@@ -44,6 +44,7 @@ class ExpertReport(Report):
         return {
             "kind": "experts",
             "judge": found.judge,
+            "judge_model": found.judge,
             "rubric_sha256": self.rubric_sha256,
             "utterances": found.utterances,
             "unscored": found.unscored,

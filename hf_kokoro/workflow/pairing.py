@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from ..miti.pairing import Options, PairReport, make_rows
 from ..policy import Policy, read_policy
 from ..policy.notes import notes_file, notes_path
 from . import joining as join
+from .requiring import MIN_AGREEMENT, require_valid
 from .stamps import advice, claims_of, declared_by, stamps_of, told_of
 
 
@@ -33,6 +34,8 @@ class PairRun(Report):
     out: str
     decided: tuple[str, ...] = ()
     """What a policy file decided, a line each."""
+    not_validated: Mapping[str, str] = field(default_factory=dict)
+    """Dimensions that don't pass the report of `require_validity`, and why (with `flag`; else pairing is refused)."""
 
     @property
     def advice(self) -> str:
@@ -52,6 +55,7 @@ class PairRun(Report):
             "claims": list(self.claims),
             "out": self.out,
             "decided": self.decided,
+            "not_validated": dict(self.not_validated),
         }
 
 
@@ -75,6 +79,9 @@ def pair(
     license_name: str | None = None,
     written_by: str | None = None,
     policy: str | PathLike[str] | Policy | None = None,
+    require_validity: str | PathLike[str] | None = None,
+    min_agreement: float = MIN_AGREEMENT,
+    flag: bool = False,
 ) -> PairRun:
     """Write the journal's pairs to the JSON Lines file `out`, one a row; an older file there is replaced.
 
@@ -82,7 +89,12 @@ def pair(
     are journals whose judges must agree on a pair's direction. Rows of upstream's answers say so themselves; of others
     `source_dataset`, `license_name` (an SPDX id) and `written_by` (people, model, fictional) are the caller's word, or
     that of the file `policy`. Who wrote what, and how it is known, is noted beside the rows (`rows.provenance`), where
-    `append` finds it. Raises UsageError (also for an `out` that is one of the files read, or lies in a growing
+    `append` finds it.
+
+    `require_validity` is the file of a report of `validate` about this judge: every dimension must have a kappa of
+    `min_agreement` or more with people and pass the alternative annotator test where it was made, or the pairing is
+    refused (ValidityError); with `flag` it is done, and the report says which don't pass. The rows are the same either
+    way: a total is the sum of all five. Raises UsageError (also for an `out` that is one of the files read, or lies in a growing
     dataset), SourceError, JournalError, RowError.
     """
     book, place, others = Path(journal), Path(out), [Path(other) for other in consensus]
@@ -91,6 +103,7 @@ def pair(
     _refuse_input(place, (book, join.origin_path(book), *others), "a file that these rows are made from")
     verdicts = join.one_judge(read_journal(book), judge_model, str(book))
     model = verdicts[0].judge_model
+    not_validated = require_valid(require_validity, verdicts[0], min_agreement, flag=flag)
     found, chat = join.source_of_journal(book, source)
     _refuse_input(place, _files_of(Path(found).expanduser(), chat.ignored_files), "the source of the texts")
     _refuse_input(notes_path(place), (place, book, Path(found).expanduser()), "where the notes of these rows would go")
@@ -111,7 +124,7 @@ def pair(
     _write_with_notes(place, "".join(map(row_line, rows)).encode(), notes_file(notes.of_rows.items()))
     claims = claims_of(rows, notes)
     decided = told_of(rules, source_dataset, license_name, written_by)
-    return PairRun(made, model, found, joined.without_text, joined.not_used, claims, str(place), decided)
+    return PairRun(made, model, found, joined.without_text, joined.not_used, claims, str(place), decided, not_validated)
 
 
 def _one(values: Iterable[str]) -> str:

@@ -26,6 +26,7 @@ class ValidityReport(Report):
 
     found: Validity
     kind: str
+    judge_model: str
     rubric_sha256: str
 
     def as_dict(self) -> dict[str, Any]:
@@ -34,6 +35,7 @@ class ValidityReport(Report):
         return {
             **asdict(found),
             "kind": "people",
+            "judge_model": self.judge_model,
             "rubric_sha256": self.rubric_sha256,
             "raters": self.kind,
             "epsilon": EPSILON[self.kind],
@@ -67,7 +69,7 @@ def validate(
     persons, judges = people_in(ratings_of(verdicts, join.placeholders_beside(books)))
     judge = _one(judges, judge_model, str(book))
     found = validate_against(judge, persons, epsilon=EPSILON[raters], lengths=_lengths(book, source))
-    return ValidityReport(found, raters, judge.rubric_sha256)
+    return ValidityReport(found, raters, judge.judge_model, judge.rubric_sha256)
 
 
 def _one(judges: Sequence[Ratings], judge_model: str | None, where: str) -> Ratings:

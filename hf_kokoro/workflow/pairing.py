@@ -94,8 +94,10 @@ def pair(
     `require_validity` is the file of a report of `validate` about this judge: every dimension must have a kappa of
     `min_agreement` or more with people and pass the alternative annotator test where it was made, or the pairing is
     refused (ValidityError); with `flag` it is done, and the report says which don't pass. The rows are the same either
-    way: a total is the sum of all five. Raises UsageError (also for an `out` that is one of the files read, or lies in a growing
-    dataset), SourceError, JournalError, RowError.
+    way: a total is the sum of all five.
+
+    Raises UsageError (also for an `out` that is one of the files read, or lies in a growing dataset), SourceError,
+    JournalError, RowError.
     """
     book, place, others = Path(journal), Path(out), [Path(other) for other in consensus]
     rules = read_policy(policy)

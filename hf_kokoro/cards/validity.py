@@ -10,7 +10,7 @@ from ..core.stats import Estimate
 from ..errors import UsageError
 from ..judging.validity_files import Measured, ValidityFile, read_validity
 from .front_matter import CardError
-from .markdown import as_code, as_text
+from .markdown import as_code
 
 NOT_VALIDATED = (
     "**Not validated.** For this card nobody compared the judge's scores with people's. `hf-kokoro validate` does, and "
@@ -60,7 +60,7 @@ def _lines(report: ValidityFile) -> Iterator[str]:
     yield "| dimension | answers | kappa (quadratic) | alpha among people | may stand in for a person |"
     yield "|---|---|---|---|---|"
     for name, one in report.dimensions.items():
-        yield f"| {as_text(name)} | {one.n:,} | {_number(one.kappa)} | {_number(one.ceiling)} | {_stands_in(one)} |"
+        yield f"| {as_code(name)} | {one.n:,} | {_number(one.kappa)} | {_number(one.ceiling)} | {_stands_in(one)} |"
     yield ""
     yield (
         "With 95 % intervals from resampling whole questions or sessions; kappa compares the judge with people's "

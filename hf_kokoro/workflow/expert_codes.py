@@ -97,6 +97,8 @@ def validate_experts(
     if least_words < 1:
         raise UsageError(f"--least-words {least_words}: allowed: 1 or more")
     said = list(utterances(_records(experts), least_words))
+    if not said:
+        raise UsageError(f"{experts}: no utterance of a therapist with {least_words} words or more")
     runs: tuple[JudgeReport, ...] = ()
     with ExitStack() as stack:
         if judge is None:

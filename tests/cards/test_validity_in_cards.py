@@ -1,4 +1,4 @@
-"""A judge's validity in a card: from reports of `validate`, kept when the card is rendered again, of the right judge."""
+"""A judge's validity in a card: from reports of `validate`, kept by later cards, of the right judge."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ def test_the_report_becomes_a_table_that_later_cards_keep(
     repo: Path, tmp_path: Path, rows: Callable[[int, int], list[Any]]
 ) -> None:
     write_card(repo, figures=False, validity=[report(tmp_path)])
-    line = "| empathy | 1,234 | 0.41 [0.30, 0.52] | 0.60 | yes (0.67) |"
+    line = "| `empathy` | 1,234 | 0.41 [0.30, 0.52] | 0.60 | yes (0.67) |"
     said = (
         f"`{JUDGE}` (instructions `abababababab`) against 3 people who rated the same answers:",
         line,
-        "| no_confront | 1,234 | not defined | 0.60 | not tested: three people are needed |",
+        "| `no_confront` | 1,234 | not defined | 0.60 | not tested: three people are needed |",
         "Of 200 best-worst pairs people keep the direction of 75 %, 30 flip and 20 tie.",
     )
     assert all(part in text_of(repo) for part in said)
@@ -92,7 +92,7 @@ def test_the_owners_words_beside_the_table_are_kept_once(repo: Path, tmp_path: P
     write_card(repo, figures=False, validity=[report(tmp_path)])
     write_card(repo, figures=False)
     assert text_of(repo).count("Our raters.") == 1
-    assert text_of(repo).count("| empathy | 1,234 |") == 1
+    assert text_of(repo).count("| `empathy` | 1,234 |") == 1
 
 
 def test_a_report_about_another_judge_is_refused_and_nothing_is_written(repo: Path, tmp_path: Path) -> None:

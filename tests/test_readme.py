@@ -59,5 +59,6 @@ def test_the_commands_of_the_readme_work_on_the_sample(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_commands_of_the_readme_work_on_upstreams_files(real_data_dir: Path, tmp_path: Path) -> None:
     (tmp_path / "kokorochat.tar.gz").symlink_to(real_data_dir / "kokorochat.tar.gz")
+    (tmp_path / "AnnoMI-full-even.csv").symlink_to(real_data_dir / "annomi" / "AnnoMI-full-even.csv")
     shutil.copy(real_data_dir / "counsel-chat" / "20200325_counsel_chat.csv", tmp_path / "counsel_chat.csv")
     execute([block for block in BLOCKS if block[0] != "run"], tmp_path)

@@ -41,7 +41,9 @@ def judge(
         bool, typer.Option("--dry-run", help="claude: count tokens, print the price, judge nothing.")
     ] = False,
     repeat: Annotated[int, typer.Option(min=1, help="Judge each answer so many times (a retest).")] = 1,
-    sample: Annotated[int | None, typer.Option(min=1, help="Only so many answers, drawn by --seed.")] = None,
+    sample: Annotated[
+        int | None, typer.Option(min=1, help="Whole questions, drawn by --seed until they have so many answers.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Decides --sample.")] = 42,
     append_to: Annotated[
         str | None, typer.Option(help="Grow this dataset meanwhile: ./folder, user/repo[@branch] or a Hub address.")

@@ -7,6 +7,7 @@ and the digest of its content, so that `pair`, `agree` and `bias` find the texts
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -57,14 +58,22 @@ def items_of(questions: Iterable[Question]) -> list[Item]:
 
 
 def drawn(items: list[Item], sample: int | None, seed: int) -> list[Item]:
-    """`sample` of the items by seeded digest, in their order; all of them if it is None."""
+    """Items of whole questions, drawn by seeded digest until they are `sample` answers or more; all if it is None.
+
+    Whole, since pairs are made of all answers to a question. They stay in their order.
+    """
     if sample is None:
         return items
-    # blank and placeholder texts have nothing to measure a judge on
+    # blank and placeholder texts have nothing to measure a judge on, and a text that stands twice is judged once
     seen = {(item.question_sha256, item.answer_sha256): item for item in items if no_answer(item.answer) is None}
-    order = sorted(seen.values(), key=lambda i: text_sha256(f"{seed}\0{i.question_sha256}\0{i.answer_sha256}"))
-    kept = {id(item) for item in order[:sample]}
-    return [item for item in items if id(item) in kept]
+    sizes = Counter(question for question, _ in seen)
+    kept: set[str] = set()
+    for question in sorted(sizes, key=lambda digest: text_sha256(f"{seed}\0{digest}")):
+        if sum(sizes[other] for other in kept) >= sample:
+            break
+        kept.add(question)
+    chosen = {id(item) for item in seen.values() if item.question_sha256 in kept}
+    return [item for item in items if id(item) in chosen]
 
 
 def origin_path(journal: Path) -> Path:

@@ -112,6 +112,13 @@ def test_resampling_a_small_question_takes_all_answers_once() -> None:
     assert sides(rows) == [("a", "c")]
 
 
+def test_resampling_ends_where_an_answer_stands_twice() -> None:
+    ann, bob, dan = answer("ann", 3, 3, 1, 1, 1), answer("bob", 2, 2), answer("dan", 1, 1)
+    rows, _ = make_rows([question(ann, ann, bob, dan)], "resample", options=Options(subsets=100, subset_size=3))
+    # all four subsets are drawn; three of them hold dan
+    assert sorted(sides(rows)) == [("ann", "bob"), ("ann", "dan")]
+
+
 @pytest.mark.parametrize("strategy", ["best-worst", "all-pairs", "resample", "top-bottom"])
 def test_equal_totals_make_no_pair_and_are_counted(strategy: str) -> None:
     equal = question(answer("a", 3, 1), answer("b", 2, 2), answer("c", 1, 3))

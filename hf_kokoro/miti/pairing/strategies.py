@@ -104,11 +104,14 @@ def _extremes(source: CandidateSet, considered: Sequence[Candidate]) -> Pair | N
 def _subsets(key: str, scored: Sequence[Candidate], size: int, options: Options) -> Iterator[tuple[int, ...]]:
     """Up to `subsets` different index tuples: draw n takes the answers whose digests for n come first."""
     wanted = min(options.subsets, comb(len(scored), size))
+    # an answer that stands twice is told apart by its number, or some of the subsets could never be drawn
+    names = [(c.therapist, c.text) for c in scored]
+    parts = [[*name, str(again)] if (again := names[:i].count(name)) else [*name] for i, name in enumerate(names)]
     seen: set[tuple[int, ...]] = set()
     for draw in count():
         if len(seen) == wanted:
             return
-        digests = [order_digest(options.seed, key, str(draw), c.therapist, c.text) for c in scored]
+        digests = [order_digest(options.seed, key, str(draw), *part) for part in parts]
         order = sorted(range(len(scored)), key=digests.__getitem__)
         subset = tuple(sorted(order[:size]))
         if subset not in seen:

@@ -1,4 +1,4 @@
-"""The claims of a dataset's ledger, by row, for whoever counts or sends its rows."""
+"""What a dataset's ledger says of its rows, for whoever counts or sends them."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ..hub.provenance import folder_ledger, ledger_notes
-from ..policy.claims import Claim
-from ..policy.notes import Notes
+from ..policy.notes import Note, Notes
 
 
-def claims_in(ledger: Mapping[str, Sequence[Path | bytes]]) -> dict[str, Claim]:
-    """Claims by row id (hex). Equal ones are one object: a dataset has few. Raises SourceError."""
-    known: dict[Claim, Claim] = {}
-    return {row_id: known.setdefault(note.claim, note.claim) for row_id, note in ledger_notes(ledger)}
+def notes_in(ledger: Mapping[str, Sequence[Path | bytes]]) -> dict[str, Note]:
+    """Notes by row id (hex). Equal ones are one object: a dataset has few. Raises SourceError."""
+    known: dict[Note, Note] = {}
+    return {row_id: known.setdefault(note, note) for row_id, note in ledger_notes(ledger)}
 
 
 def folder_notes(folder: Path) -> Notes:

@@ -16,7 +16,7 @@ import orjson
 from ..errors import Fault, RowError
 from ..miti.spelling import read_spelled
 from ..miti.views import pair_view, unpaired_view
-from ..policy.claims import Claim
+from ..policy.notes import Note
 from .facts import MitiFacts
 
 PAIRS_PATH = "pairs/train.jsonl"
@@ -26,10 +26,10 @@ Lines = Iterable[tuple[str, bytes]]
 """(where, line) of each line of the data files, oldest first; `where` names file and line."""
 
 
-def derive(lines: Lines, work: Path, claims: Mapping[str, Claim] | None = None) -> tuple[MitiFacts, dict[str, Path]]:
+def derive(lines: Lines, work: Path, notes: Mapping[str, Note] | None = None) -> tuple[MitiFacts, dict[str, Path]]:
     """Read every row once: the facts of all, and the derived files (path in the repo to a file in `work`).
 
-    `claims` are those of the dataset's ledger, by row id. Raises RowError naming the first line that is no row of the
+    `notes` are those of the dataset's ledger, by row id. Raises RowError naming the first line that is no row of the
     schema.
     """
     facts = MitiFacts()
@@ -38,7 +38,7 @@ def derive(lines: Lines, work: Path, claims: Mapping[str, Claim] | None = None) 
         for where, row in parse_rows(lines):
             try:
                 identity = fast_row_id(row)
-                new_answers = facts.add(row, claims.get(identity) if claims else None)
+                new_answers = facts.add(row, notes.get(identity) if notes else None)
                 pairs.write(_line(pair_view(row, identity=identity)))
                 unpaired.writelines(_line(unpaired_view(row, answer)) for answer in new_answers)
             except (KeyError, TypeError, AttributeError) as error:

@@ -13,7 +13,8 @@ import numpy as np
 from ..core.stats import spearman
 from ..miti.contract import DIMENSIONS
 from ..miti.views import answer_key
-from ..policy.claims import Claim, claim_of
+from ..policy.claims import claim_of
+from ..policy.notes import Note
 
 TOTALS = range(14)
 """The rubric's documented range of totals, 0 to 13."""
@@ -28,6 +29,8 @@ class MitiFacts:
     questions: set[int] = field(default_factory=set)
     topics: Counter[str] = field(default_factory=Counter)
     judges: Counter[str] = field(default_factory=Counter)
+    rubrics: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Rows whose judge's instructions are known: the judge, and the digest of its rubric."""
     origins: Counter[tuple[str, ...]] = field(default_factory=Counter)
     """Rows a claim: `source_dataset` and `license` as they state them, who wrote the answers, how that is known."""
     margins: Counter[int] = field(default_factory=Counter)
@@ -44,8 +47,8 @@ class MitiFacts:
     totals: array[int] = field(default_factory=lambda: array("b"))
     _seen: set[int] = field(default_factory=set)
 
-    def add(self, row: Mapping[str, Any], claim: Claim | None = None) -> list[Mapping[str, Any]]:
-        """Count one row and return its answers that were not seen before; `claim` is what the ledger says of it.
+    def add(self, row: Mapping[str, Any], note: Note | None = None) -> list[Mapping[str, Any]]:
+        """Count one row and return its answers that were not seen before; `note` is what the ledger says of it.
 
         Raises KeyError or TypeError if the row does not have the schema's keys and types.
         """
@@ -53,6 +56,9 @@ class MitiFacts:
         self.questions.add(hash((row["question_id"], row["prompt"])))
         self.topics[row["topic"]] += 1
         self.judges[row["judge_model"]] += 1
+        claim = None if note is None else note.claim
+        if note is not None and note.rubric_sha256:
+            self.rubrics[row["judge_model"], note.rubric_sha256] += 1
         # a line that names another source or licence than the row was not written for it
         noted = claim is not None and claim[:2] == (row["source_dataset"], row["license"])
         self.origins[claim if claim is not None and noted else claim_of(row)] += 1

@@ -74,6 +74,7 @@ def render_miti_card(
         or "nobody yet",
         "repo": repo,
         "desirable_min": str(DESIRABLE_MIN),
+        "instructions": _instructions(facts),
         "numbers": _numbers(facts, wording.writer),
         "figures": "\n\n".join(f"![{MITI_FIGURES[path]}]({path})" for path in figures),
         "topics": ", ".join(
@@ -110,6 +111,22 @@ def _metadata(facts: MitiFacts, wording: Wording, data_files: Sequence[str], sta
         ],
         **configs_metadata(miti_configs(data_files, stamp)),
     }
+
+
+def _instructions(facts: MitiFacts) -> str:
+    """Which instructions the judges had, by digest, and how many rows each scored."""
+    if not facts.rubrics:
+        return "By which instructions, is not recorded."
+    counts = facts.rubrics.most_common()
+    known = ", ".join(
+        f"{as_code(digest[:12])} ({count:,} rows by {as_code(judge)})" for (judge, digest), count in counts
+    )
+    rest = facts.rows - facts.rubrics.total()
+    unknown = f", not recorded ({rest:,} rows)" if rest else ""
+    mixed = (
+        " Totals by different instructions don't mean the same: filter before you compare." if len(counts) > 1 else ""
+    )
+    return f"By the instructions with the digests {known}{unknown}.{mixed}"
 
 
 def _numbers(facts: MitiFacts, writer: str) -> str:

@@ -147,6 +147,7 @@ def _publish_rows(
         sent.update({path: len(content) for path, content in files.items()})
         return files
 
+    notes = folder_notes(source)
     done = append_rows(
         place,
         rows,
@@ -155,7 +156,9 @@ def _publish_rows(
         policy=options.policy,
         strict=True,
         extra_operations=extra_files,
-        notes=folder_notes(source),
+        notes=notes,
+        # of a folder that mixes them that was decided when it grew
+        mix_rubrics=len({note.rubric_sha256 for note in notes.of_rows.values() if note.rubric_sha256}) > 1,
         dry_run=options.dry_run,
         max_wait=options.max_wait,
     )

@@ -25,7 +25,7 @@ from ..judging.validity_files import ValidityFile
 from ..miti.contract import DATA_PATH, LICENSE, NOT_STATED
 from ..policy.licences import LicenceError, is_restricted, named, row_licences
 from .agreement import read_agreement
-from .claims import claims_in
+from .claims import notes_in
 from .croissant import CROISSANT_PATH, check_croissant, render_croissant
 from .derived import PAIRS_PATH, UNPAIRED_PATH, derive
 from .facts import MitiFacts
@@ -136,7 +136,7 @@ def render_files(
 
     `ledger` is that of the dataset: who said what about which row.
     """
-    facts, files = derive(read_lines(parts), work, claims_in(ledger or {}))
+    facts, files = derive(read_lines(parts), work, notes_in(ledger or {}))
     _check_licences(facts)
     drawn = miti_st_figures(facts) if options.figures else {}
     card = render_miti_card(

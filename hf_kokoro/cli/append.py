@@ -42,6 +42,9 @@ def append(
             help="Take over rows that lie in another layout (`push_to_hub`) or in several spellings, with proof.",
         ),
     ] = False,
+    mix_rubrics: Annotated[
+        bool, typer.Option("--mix-rubrics", help="Take in rows that another rubric or judge scored than those there.")
+    ] = False,
     rejects: Annotated[Path, typer.Option(help="Where --skip-invalid puts the faulty rows.")] = Path("rejects.jsonl"),
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be added and change nothing.")] = False,
     segment_bytes: Annotated[
@@ -103,6 +106,7 @@ def append(
     options: dict[str, Any] = {
         "card": card,
         "segment_bytes": segment_bytes,
+        "mix_rubrics": mix_rubrics,
         "message": message,
         "branch": branch,
         "private": not public,

@@ -56,6 +56,7 @@ def judge(
     license_: Annotated[str | None, typer.Option("--license", help=f"--append-to: {LICENSE_HELP}")] = None,
     written_by: Annotated[str | None, typer.Option(help=f"--append-to: {WRITTEN_BY_HELP}")] = None,
     max_wait: MaxWait = None,
+    mix_rubrics: Annotated[bool, typer.Option("--mix-rubrics", help="--append-to: as for `append`.")] = False,
     json_: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Score every answer of every question with enough answers, each alone, and journal each verdict at once.
@@ -100,6 +101,7 @@ def judge(
             license_name=license_,
             written_by=written_by,
             max_wait=max_wait,
+            mix_rubrics=mix_rubrics,
         )
     if json_:
         print_json(report.as_dict())

@@ -70,6 +70,7 @@ def send(
     policy: PolicyFile = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be added and change nothing.")] = False,
     segment_bytes: Annotated[int | None, typer.Option(min=1, help="As for `append`.")] = None,
+    mix_rubrics: Annotated[bool, typer.Option("--mix-rubrics", help="As for `append`.")] = False,
     card: Annotated[
         bool | None,
         typer.Option("--card/--no-card", help="Renew the card in the same commit (default: if `card` wrote it)."),
@@ -107,6 +108,7 @@ def send(
                 policy=policy,
                 dry_run=dry_run,
                 segment_bytes=segment_bytes,
+                mix_rubrics=mix_rubrics,
                 card=card,
                 max_wait=max_wait,
                 done=print_now,

@@ -38,6 +38,7 @@ from .errors import (
 from .incoming import Rows
 from .local import LocalTarget
 from .plan import Plan, describe_changes, plan_append
+from .provenance import refuse_second_rubric
 from .resolve import HubOptions, resolve_target
 from .rows import NewRow, read_batch, refuse_if_faulty, write_rejects
 from .spool import Spool
@@ -96,6 +97,7 @@ def append_rows(
     skip_invalid: bool = False,
     whole_floats: bool = False,
     adopt: bool = False,
+    mix_rubrics: bool = False,
     rejects: str | PathLike[str] = "rejects.jsonl",
     dry_run: bool = False,
     segment_bytes: int | None = None,
@@ -124,6 +126,9 @@ def append_rows(
     the plain loader before it is made. Its rows are not asked about private data again: they lie where they lay.
     `extra_operations` may add files (the card) to the same commit.
 
+    Rows that another rubric or another judge scored than those there (by the digests that notes hold of the judge's
+    instructions) are refused, or taken in with `mix_rubrics`.
+
     Who said what about each new row goes into `.hf_kokoro/provenance.jsonl`, in the same commit: what `notes` (and the
     file that `pair` leaves beside a rows file) say, as far as the answers' digests bear it out; else what a row states.
 
@@ -140,8 +145,8 @@ def append_rows(
 
     Raises RowError (all faults listed), PrivacyError, ClaimError (rows that don't state their source and licence),
     LicenceError (rows of which nothing may be shared), SourceError (a file or notes that can't be read, no row),
-    ForeignData, SpellingError, AdoptionError, BaseFormatError, HistoryError, AccessError, AppendFailed or another
-    TargetError; then nothing in the target was changed, unless it is a VerifyError.
+    ForeignData, MixedRubrics, SpellingError, AdoptionError, BaseFormatError, HistoryError, AccessError, AppendFailed or
+    another TargetError; then nothing in the target was changed, unless it is a VerifyError.
     """
     rules = read_policy(policy)
     max_wait = rules.or_given("max_wait", max_wait)
@@ -154,7 +159,7 @@ def append_rows(
     gate.check()
     rejects_file = write_rejects(batch, Path(rejects)) if batch.rejects and not dry_run else None
     sent, received = place.traffic.sent, place.traffic.received
-    options = _Options(segment_bytes, message, extra_operations, adopt, whole_floats)
+    options = _Options(segment_bytes, message, extra_operations, adopt, whole_floats, mix_rubrics)
     limits = (patience or place.patience).within(max_wait)
     run = _Run(place, series, options, limits)
     # a folder is written by this process: there is nothing that may pass
@@ -232,6 +237,7 @@ class _Options:
     extra: ExtraFiles | None
     adopt: bool
     whole_floats: bool
+    mix_rubrics: bool
 
 
 @dataclass(frozen=True)
@@ -325,7 +331,14 @@ class _Run:
         return self.target.exclusive(None if self.options.adopt else self.ours, readonly=readonly)
 
     def _planned(self, rows: Sequence[NewRow], *, readonly: bool) -> tuple[Snapshot, Plan]:
-        """The target at its newest revision, and what is to be changed; adopted is only what can't be grown."""
+        """The target at its newest revision, and what is to be changed; two rubrics only meet on purpose."""
+        base, plan = self._looked_up(rows, readonly=readonly)
+        if not self.options.mix_rubrics:
+            refuse_second_rubric(base, plan.rows, self.series.path)
+        return base, plan
+
+    def _looked_up(self, rows: Sequence[NewRow], *, readonly: bool) -> tuple[Snapshot, Plan]:
+        """The target, and the plan of growing it; adopted is only what can't be grown."""
         try:
             base = self.target.snapshot(self.series, self.ours, readonly=readonly)
             return base, self._plan(base, rows, readonly=readonly)

@@ -46,6 +46,10 @@ class SpellingError(TargetError):
     """The rows of the file that should grow are spelled in several ways, or new ones can't be spelled as they are."""
 
 
+class MixedRubrics(TargetError):
+    """Rows scored by other instructions than those that are there: their scores don't mean the same."""
+
+
 class UnreadableCard(ForeignData):
     """The card's YAML can't be read, so nobody knows what a loader would take in."""
 

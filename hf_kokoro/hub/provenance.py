@@ -6,7 +6,8 @@ do. It is proven like the rows: the new file is the old one's bytes and more.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,11 +17,13 @@ from ..core.jsonl import parse_object
 from ..core.series import Series, split_lines
 from ..errors import Fault, Faults, SourceError
 from ..policy.notes import Note, parse_note
-from .errors import BaseFormatError
+from .errors import BaseFormatError, MixedRubrics
 from .lines import iter_lines
 from .rows import NewRow, RowCheck
 from .target import LEDGER, Snapshot
 
+_RUBRIC = re.compile(rb'"rubric_sha256": "([0-9a-f]{64})"')
+"""As `Note.line` writes it; read without parsing every line of a long ledger."""
 _COMPARED = 8
 """Bytes of a row id that are compared: two rows never share them by chance."""
 
@@ -34,6 +37,29 @@ def ledger_tails(base: Snapshot, rows: Sequence[NewRow], segment_bytes: int | No
         raise BaseFormatError(f"{active}: the last line is torn; nothing was written; put the file back", size)
     placed = split_lines(LEDGER, active, size, [row.note for row in rows if row.note], segment_bytes)
     return {path: b"".join(lines) for path, lines in placed.items()}
+
+
+def refuse_second_rubric(base: Snapshot, rows: Sequence[NewRow], path: str) -> None:
+    """Raise MixedRubrics if new rows were scored by other instructions than the rows that are there, or by several.
+
+    Rows that nobody knows the instructions of count for nothing.
+    """
+    coming = {digest for row in rows for digest in rubrics_in([row.note])}
+    if not coming:
+        return
+    there = {digest for file in LEDGER.ordered(base.files) for digest in rubrics_in(_lines(base.local[file]))}
+    if len(coming) > 1 or (there and not coming <= there):
+        mine, theirs = (", ".join(sorted(digest[:12] for digest in found)) for found in (coming, there))
+        raise MixedRubrics(
+            f"{path}: these rows were scored by the instructions {mine}, those there by {theirs or 'none yet'}; scores "
+            "by two rubrics or two judges don't mean the same, so nothing was written; append them to a dataset of "
+            "their own, or mix them on purpose with --mix-rubrics (mix_rubrics=True)"
+        )
+
+
+def rubrics_in(lines: Iterable[bytes]) -> set[str]:
+    """Digests of the instructions that ledger lines name."""
+    return {match[1].decode() for line in lines for match in _RUBRIC.finditer(line)}
 
 
 def ledger_notes(files: Mapping[str, Sequence[Path | bytes]]) -> Iterator[tuple[str, Note]]:

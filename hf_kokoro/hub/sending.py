@@ -36,6 +36,7 @@ def send_spooled(
     policy: str | PathLike[str] | Policy | None = None,
     dry_run: bool = False,
     segment_bytes: int | None = None,
+    mix_rubrics: bool = False,
     extra_operations: Callable[[str, str], ExtraFiles | None] = lambda target, path: None,
     token: str | None = None,
     patience: Patience | None = None,
@@ -46,10 +47,10 @@ def send_spooled(
 
     Entries that another process is sending are left to it. With a `target` only its entries are sent, through it;
     else each goes where it was to go, and a repo that must be made is made private. `allow`, `redact`, `policy`,
-    `dry_run`, `segment_bytes`, `token`, `patience` and `max_wait` are those of `append_rows`; `extra_operations` gives
-    them for (target, path). `done` is called after each entry. Raises UsageError for an unknown kind or id, and
-    SendError if entries could not be sent, after all were tried. Interrupted, it keeps the entry that it was at and the
-    others.
+    `dry_run`, `segment_bytes`, `mix_rubrics`, `token`, `patience` and `max_wait` are those of `append_rows`;
+    `extra_operations` gives them for (target, path). `done` is called after each entry. Raises UsageError for an
+    unknown kind or id, and SendError if entries could not be sent, after all were tried. Interrupted, it keeps the
+    entry that it was at and the others.
     """
     kinds, rules, wanted = check_kinds(allow), read_policy(policy), tuple(ids)
     max_wait = rules.or_given("max_wait", max_wait)
@@ -72,6 +73,7 @@ def send_spooled(
                 policy=rules,
                 dry_run=dry_run,
                 segment_bytes=segment_bytes,
+                mix_rubrics=mix_rubrics,
                 extra_operations=extra_operations(entry.target, entry.path),
                 notes=Notes(dict(parse_note(row.note, entry.id) for row in kept if row.note)),
                 patience=patience,

@@ -116,6 +116,7 @@ def judge(
     license_name: str | None = None,
     written_by: str | None = None,
     max_wait: float | None = None,
+    mix_rubrics: bool = False,
     progress: Progress | None = None,
 ) -> JudgeRun:
     """Score every answer of every question with `min_answers` answers or more, and journal each verdict at once.
@@ -124,9 +125,9 @@ def judge(
     options from `model` to `prices` are for Claude. Answers that the journal has a verdict on are passed over, so the
     same call goes on where an interrupted one stopped. `append_to` grows a dataset meanwhile; a target that can't be
     reached doesn't stop the scoring, and is said in the report's `append`; `max_wait` bounds, in seconds, how long each
-    append waits for it. `policy` is a file that decides what is left open here: the budget, what rows state, which
-    private data may stay. Raises UsageError, SourceError,
-    JournalError; ClaimError for rows that could not be published.
+    append waits for it, and `mix_rubrics` lets its rows in beside those of another rubric or judge. `policy` is a file
+    that decides what is left open here: the budget, what rows state, which private data may stay. Raises UsageError,
+    SourceError, JournalError; ClaimError for rows that could not be published.
     """
     source, book_path = str(source), Path(journal)
     for status in retry:
@@ -144,8 +145,8 @@ def judge(
     chat = join.load_source(source)
     if not append_to and (source_dataset, license_name, written_by) != (None, None, None):
         raise UsageError("--source-dataset, --license and --written-by are for --append-to; `pair` has them too")
-    if max_wait is not None and append_to is None:
-        raise UsageError("--max-wait is for --append-to")
+    if append_to is None and (max_wait is not None or mix_rubrics):
+        raise UsageError(f"{'--mix-rubrics' if mix_rubrics else '--max-wait'} is for --append-to")
     stamps = stamps_of(chat, *declared_by(rules, source_dataset, license_name, written_by))
     growing, unstated = None, ""
     if append_to:
@@ -160,6 +161,7 @@ def judge(
             redact=redact,
             max_wait=max_wait,
             policy=rules,
+            mix_rubrics=mix_rubrics,
             decided=told_of(rules, source_dataset, license_name, written_by),
             min_answers=min_answers,
             every=every,
@@ -211,13 +213,16 @@ def _growing(
     redact: bool | None,
     policy: Policy,
     max_wait: float | None,
+    mix_rubrics: bool,
     **options: Any,
 ) -> Growing:
     """Raises UsageError for several judges: a dataset's rows are one judge's."""
     tags = [join.judge_tag(judge) for judge in judges]
     if len(tags) != 1:
         raise UsageError(f"--append-to: got {len(tags)} judges ({', '.join(tags)}); allowed: one, and another run each")
-    append = appender(to, DATA_PATH, allow=tuple(allow), redact=redact, policy=policy, max_wait=max_wait)
+    append = appender(
+        to, DATA_PATH, allow=tuple(allow), redact=redact, policy=policy, max_wait=max_wait, mix_rubrics=mix_rubrics
+    )
     return Growing(journal, stamps, chat, append, judge_model=tags[0], **options)
 
 

@@ -44,6 +44,7 @@ def grow(
     allow: Sequence[str] = (),
     redact: bool | None = None,
     segment_bytes: int | None = None,
+    mix_rubrics: bool = False,
     message: str | None = None,
     branch: str | None = None,
     private: bool = True,
@@ -80,6 +81,7 @@ def grow(
         redact=redact,
         policy=rules,
         segment_bytes=segment_bytes,
+        mix_rubrics=mix_rubrics,
         message=message,
         spool=spool,
     )

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from huggingface_hub import constants
 
 from hf_kokoro import workflow
 from hf_kokoro.hub import send_spooled
@@ -35,16 +34,9 @@ DECLARED = '[declare]\nsource_dataset = "me/table"\nlicense = "MIT"\n'
 
 
 @pytest.fixture
-def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    with HubDouble(tmp_path / "hub") as double:
-        double.repo(REPO)
-        template = constants.HUGGINGFACE_CO_URL_TEMPLATE.replace(constants.ENDPOINT, double.endpoint)
-        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
-        monkeypatch.setattr(constants, "ENDPOINT", double.endpoint)
-        monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
-        monkeypatch.setenv("HF_TOKEN", "hf_writes")
-        monkeypatch.setenv("HF_KOKORO_CACHE", str(tmp_path / "cache"))
-        yield double
+def hub(hub: HubDouble) -> HubDouble:
+    hub.repo(REPO)
+    return hub
 
 
 @pytest.fixture

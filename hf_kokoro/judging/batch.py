@@ -194,19 +194,27 @@ class _Run:
     async def _retrieve(self, name: str) -> Any:
         return await self.judge.client().messages.batches.retrieve(name)
 
-    async def _results(self, name: str) -> dict[str, Any]:
+    async def _results(self, name: str) -> dict[str, list[Any]]:
         """All results by custom id; read to the end before any is used, so that a cut stream is read again."""
-        stream = await self.judge.client().messages.batches.results(name)
-        return {entry.custom_id: entry.result async for entry in stream}
+        found: dict[str, list[Any]] = {}
+        async for entry in await self.judge.client().messages.batches.results(name):
+            found.setdefault(entry.custom_id, []).append(entry.result)
+        return found
 
-    def _take(self, batch: OpenBatch, results: dict[str, Any]) -> None:
+    def _take(self, batch: OpenBatch, results: dict[str, list[Any]]) -> None:
         for custom_id, row in batch.rows.items():
-            result = results.get(custom_id)
-            status = getattr(result, "type", "missing")
-            if result is not None and status == "succeeded":
-                message = result.message.to_dict()
+            given = results.get(custom_id, [])
+            messages = [result.message.to_dict() for result in given if result.type == "succeeded"]
+            for message in messages:
                 self.judge.budget.spent += self.judge.price.cost(message.get("usage") or {}, batch=True)
-                self._opinion(row, read_message(message))
+            if len(given) > 1 and (len(messages) < len(given) or len({read_message(m).raw for m in messages}) > 1):
+                # nobody knows which of them is meant
+                self._journal(row, Opinion("invalid", reason=f"the batch holds {len(given)} different results of it"))
+                continue
+            result = given[0] if given else None
+            status = getattr(result, "type", "missing")
+            if messages:
+                self._opinion(row, read_message(messages[0]))
             elif status == "canceled":
                 self.unanswered.append((row, "its batch was canceled"))
             elif status == "errored" and _is_refused(result):

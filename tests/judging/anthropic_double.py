@@ -88,6 +88,8 @@ class Double:
     """So many requests have to be in flight before the first is answered."""
     batch_status: Callable[[int, str], str] = lambda n, custom_id: "succeeded"
     polls_to_end: int = 1
+    again: list[dict[str, Any]] = field(default_factory=list)
+    """Rows that every batch's results hold once more."""
     on_batch: Callable[[int], Reply | None] = lambda n: None
     requests: list[Request] = field(default_factory=list)
     batches: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -210,7 +212,7 @@ class Double:
     def _results(self, name: str) -> Reply:
         lines = []
         # the order of results is not the order of requests
-        for row in reversed(self.batches[name]["rows"]):
+        for row in [*self.batches[name]["rows"], *self.again][::-1]:
             status = self.batch_status(self._rows, row["custom_id"])
             result: dict[str, Any] = {"type": status}
             if status == "succeeded":

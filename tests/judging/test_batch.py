@@ -47,6 +47,41 @@ def creations(double: Double) -> list[Request]:
     return [request for request in double.sent(BATCHES) if request.method == "POST"]
 
 
+def repeated(double: Double, *numbers: int) -> None:
+    """Let the results hold the rows of these items a second time."""
+
+    def note(n: int) -> None:
+        rows = next(iter(double.batches.values()))["rows"]
+        double.again = [rows[number] for number in numbers]
+
+    double.on_batch = note
+
+
+def test_a_row_with_two_different_results_is_unscored_and_said(
+    double: Double, run: Callable[..., JudgeReport], tmp_path: Path
+) -> None:
+    repeated(double, 2)
+    double.answer = lambda n, request: scored(empathy=1 + n % 5)
+    report = run()
+    assert (report.statuses["scored"], report.statuses["invalid"]) == (7, 1)
+    [wrong] = [v for v in read_journal(tmp_path / "v.jsonl") if v.scores is None]
+    assert (wrong.question_id, wrong.reason) == ("2", "the batch holds 2 different results of it")
+    assert "1 invalid: judge them again with --retry invalid" in report.advice()
+
+
+def test_a_row_with_the_same_result_twice_is_scored_and_one_beside_an_error_is_not(
+    double: Double, run: Callable[..., JudgeReport], tmp_path: Path
+) -> None:
+    repeated(double, 2)
+    assert run().statuses["scored"] == 8
+    (tmp_path / "v.jsonl").unlink()
+    # the results are read from their end: the first of them is the repeated row's
+    double._rows = 0
+    double.batch_status = lambda n, custom_id: "errored" if n == 0 else "succeeded"
+    double.batches.clear()
+    assert run().statuses["scored"] == 7
+
+
 def test_results_come_in_any_order_and_are_joined_by_custom_id(
     double: Double, run: Callable[..., JudgeReport], tmp_path: Path, clock: Clock
 ) -> None:

@@ -252,3 +252,33 @@ def test_the_real_files_pass_the_column_reader_without_a_doubt(real_data_dir: Pa
         if checked == 10:
             break
     assert (checked, doubts) == (10, 0)
+
+
+REPEATED = [
+    ('"dialogue": [', '"dialogue": [], "dialogue": [', "'dialogue' twice"),
+    ('"role":', '"role": "client", "role":', "'role' twice"),
+    ('"main_en":', '"main_en" : "Others", "main_en":', "'main_en' twice"),
+    ('"client_id":', '"client_id": 1, "client_id":', "'client_id' twice"),
+]
+
+
+@pytest.mark.parametrize(("once", "twice", "said"), REPEATED)
+@pytest.mark.parametrize("config", ["source", "dialogues", "turns"])
+def test_a_key_that_stands_twice_is_a_fault_by_every_way_of_reading(
+    config: str, once: str, twice: str, said: str, tmp_path: Path
+) -> None:
+    folder = write(tmp_path / "d", GOOD)
+    [file] = folder.rglob("*.json")
+    text = file.read_text("utf-8")
+    assert once in text
+    file.write_text(text.replace(once, twice, 1), "utf-8")
+    with pytest.raises(InputError, match=said) as caught:
+        hk.load_dataset("kokorochat", config, source=folder, cache_dir=tmp_path / "cache")
+    assert "each key once" in str(caught.value)
+
+
+def test_what_only_looks_like_a_key_in_a_text_is_none(tmp_path: Path) -> None:
+    said = 'She wrote "role": twice, "role": and "dialogue": once.'
+    folder = write(tmp_path / "d", changed(GOOD, "dialogue.0.utterance", said))
+    rows = hk.load_dataset("kokorochat", "dialogues", source=folder, split="train", cache_dir=tmp_path / "cache")
+    assert rows[0]["utterances"][0]["text"] == said

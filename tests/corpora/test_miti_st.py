@@ -216,3 +216,12 @@ def test_pairs_carry_the_margin_in_points_and_plain_text_on_demand(tmp_path: Pat
     assert chat["chosen"] == [{"role": "assistant", "content": plain["chosen"]}]
     assert chat["prompt"] == [{"role": "user", "content": ROWS[0]["prompt"]}]
     assert chat["row_id"] == schema.row_id(ROWS[0])
+
+
+@pytest.mark.parametrize("key", ["chosen", "therapist"])
+def test_a_key_that_stands_twice_in_a_row_is_a_fault_named_by_line(key: str, tmp_path: Path) -> None:
+    path = save(tmp_path / "rows.jsonl", *ROWS[:2])
+    first, second = path.read_text("utf-8").splitlines()
+    path.write_text(f"{first}\n" + second.replace(f'"{key}": ', f'"{key}": "x", "{key}": ', 1) + "\n", "utf-8")
+    with pytest.raises(InputError, match=rf"rows\.jsonl line 2.*'{key}' twice"):
+        load(path)

@@ -18,6 +18,7 @@ import orjson
 import pyarrow as pa
 
 from ...core.archives import SourceFiles
+from ...core.jsonl import Refused, refuse_repeated_keys
 from ...errors import Fault, Faults, SourceError
 from ..no_rows import no_rows
 from . import schema
@@ -156,9 +157,14 @@ class DialogueReader:
     def _parse(self, name: str, data: bytes) -> Dialogue | None:
         try:
             # a byte order mark is no part of the text
-            document = orjson.loads(data.removeprefix(b"\xef\xbb\xbf"))
+            content = data.removeprefix(b"\xef\xbb\xbf")
+            document = orjson.loads(content)
+            refuse_repeated_keys(content, document)
         except orjson.JSONDecodeError as error:
             self.faults.add(_json_fault(name, data, error))
+            return None
+        except Refused as error:
+            self.faults.add(Fault(name, "", str(error), "each key once in an object", "get the file again"))
             return None
         read = _read_translation if self.language != "ja" else _read_original
         dialogue = read(name, document)

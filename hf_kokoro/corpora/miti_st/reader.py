@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 
 from ...core.archives import FolderFiles, SingleFile, SourceFiles
-from ...core.jsonl import numbered_lines
+from ...core.jsonl import Refused, numbered_lines, refuse_repeated_keys
 from ...core.series import Series, grown_order
 from ...errors import Fault, Faults, SourceError, describe
 from ...miti import contract as schema
@@ -80,6 +80,7 @@ class RowReader:
     def _row(self, where: str, line: bytes) -> dict[str, Any] | None:
         try:
             document = orjson.loads(line)
+            refuse_repeated_keys(line, document)
         except orjson.JSONDecodeError as error:
             self.faults.add(
                 Fault(
@@ -90,6 +91,9 @@ class RowReader:
                     _HINT,
                 )
             )
+            return None
+        except Refused as error:
+            self.faults.add(Fault(where, "", str(error), "each key once in an object", _HINT))
             return None
         row = self._spelled(document)
         faults = schema.row_faults(row, where)

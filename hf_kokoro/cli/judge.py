@@ -119,14 +119,17 @@ def judge(
 
 def _print(found: JudgeRun, min_answers: int) -> None:
     """The run in words; the last lines say what is unscored and how to go on."""
+    from ..core.suggest import with_nearest
+    from ..corpora.counsel_chat import COLUMNS
     from ..workflow.joining import say_not_used
 
     duplicates = f" ({found.duplicates} given twice, judged once)" if found.duplicates else ""
     print(f"{found.source}: {found.questions} questions, {found.answers} answers{duplicates}")
     print(f"{found.questions_judged} questions have {min_answers} answers or more: those are judged")
-    for name in ("ignored_columns", "ignored_files"):
-        if getattr(found, name):
-            print(f"{name.replace('_', ' ')}: {', '.join(getattr(found, name))}")
+    if found.ignored_columns:
+        print(f"ignored columns: {with_nearest(found.ignored_columns, COLUMNS)}")
+    if found.ignored_files:
+        print(f"ignored files: {', '.join(found.ignored_files)}")
     if found.healed_bytes:
         print(f"journal: a torn last line ({found.healed_bytes} bytes) is removed and judged again")
     if found.verdicts_not_used:

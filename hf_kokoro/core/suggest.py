@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+
+from ..errors import describe
+
+_NAMELESS = re.compile(r"column \d+")
 
 
 def nearest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
@@ -17,6 +22,18 @@ def did_you_mean(name: object, known: Iterable[str], cutoff: float = 0.6) -> str
     """`; did you mean 'pairs'?`, for the end of a message; empty if nothing comes near."""
     near = nearest(name, known, cutoff) if isinstance(name, str) else None
     return f"; did you mean {near!r}?" if near else ""
+
+
+def with_nearest(names: Iterable[str], known: Iterable[str], cutoff: float = 0.75) -> str:
+    """`veiws (did you mean 'views'?), note`: unknown names, each with the known one that it may stand for."""
+    there = [*known]
+    parts = []
+    for name in names:
+        near = nearest(name.casefold(), there, cutoff)
+        # a name that was given to a nameless column is ours; others may be a row that was taken for a header
+        shown = name if _NAMELESS.fullmatch(name) else describe(name, show=True).strip("'")
+        parts.append(shown + (f" (did you mean {near!r}?)" if near else ""))
+    return ", ".join(parts)
 
 
 def allowed(name: object, known: Iterable[object], more: str = "", cutoff: float = 0.6) -> str:

@@ -23,6 +23,7 @@ from .no_rows import no_rows
 
 REQUIRED_COLUMNS = ("questionID", "questionTitle", "questionText", "therapistInfo", "answerText")
 OPTIONAL_COLUMNS = ("questionLink", "topic", "therapistURL", "upvotes", "views")
+COLUMNS = (*REQUIRED_COLUMNS, *OPTIONAL_COLUMNS)
 
 _WHOLE = re.compile(r"\d{1,18}\Z", re.ASCII)
 
@@ -148,7 +149,7 @@ class _Reading:
                     # another kind of table altogether: one fault says it for all of its rows
                     return
                 continue
-            self.ignored_columns.update(row.cells.keys() - {*REQUIRED_COLUMNS, *OPTIONAL_COLUMNS})
+            self.ignored_columns.update(row.cells.keys() - {*COLUMNS})
             yield row
 
 

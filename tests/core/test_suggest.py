@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hf_kokoro.core.suggest import allowed, did_you_mean, nearest
+from hf_kokoro.core.suggest import allowed, did_you_mean, nearest, with_nearest
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,12 @@ def test_how_near_is_near_enough_can_be_said() -> None:
     assert nearest("epochs", ["num_train_epochs"]) is None
     assert nearest("epochs", ["num_train_epochs"], cutoff=0.5) == "num_train_epochs"
     assert did_you_mean("epochs", ["num_train_epochs"]) == ""
+
+
+def test_unknown_names_stand_with_the_known_one_they_are_nearest_to_and_quote_no_prose() -> None:
+    known = ("situation_id", "views")
+    said = with_nearest(["situaton_id", "Veiws", "column 1", "note", "She said that nobody came"], known)
+    assert said == (
+        "situaton_id (did you mean 'situation_id'?), Veiws (did you mean 'views'?), column 1, note, "
+        "text of 25 characters"
+    )

@@ -106,6 +106,25 @@ def test_every_line_of_cp932_text_is_read_as_cp932_however_short() -> None:
         assert rows("a.csv", f"text\n{text}\n".encode("cp932")) == [{"text": text}]
 
 
+@pytest.mark.parametrize(
+    ("encoding", "text", "name"),
+    [
+        ("euc_jp", "今日は少し楽になりました。ありがとう。", "EUC-JP"),
+        ("euc_jp", "つらい", "EUC-JP"),
+        ("gbk", "我今天感觉好一点了。", "GBK"),
+        ("gbk", "我累了", "GBK"),
+        ("iso2022_jp", "今日は少し楽です。", "ISO-2022-JP"),
+        ("iso2022_jp", "薬", "ISO-2022-JP"),
+    ],
+)
+def test_another_encoding_is_refused_and_guessed_however_short(encoding: str, text: str, name: str) -> None:
+    data = f"text\n{text}\n".encode(encoding)
+    [fault] = faults_of("a.csv", data)
+    assert "a.csv line 2 (byte" in fault
+    assert f"it looks like {name}" in fault
+    assert "save the file again as UTF-8" in fault
+
+
 def test_windows_1252_quotes_are_a_fault_and_not_kanji_where_only_utf8_is_allowed() -> None:
     data = "text\nI’m fine\n".encode("cp1252")
     assert "a.csv line 2 (byte 6)" in faults_of("a.csv", data, fallback=None)[0]

@@ -116,6 +116,25 @@ def test_columns_are_found_in_any_order_among_others() -> None:
     assert one(table(header, ["0", "x", *reversed(ROW)]))["turns"] == TURNS
 
 
+def test_columns_that_are_not_read_are_said_with_the_field_they_may_stand_for(caplog: Any) -> None:
+    mistyped = ["situaton_id", *HEADER[1:], "note"]
+    with caplog.at_level(logging.WARNING):
+        record = one(table(mistyped, [*ROW, "x"]))
+    assert record["situation_id"] != ROW[0]
+    assert "columns that are not read: situaton_id (did you mean 'situation_id'?), note" in caplog.text
+
+
+@pytest.mark.parametrize("mark", ["\ufeff", "\ufeff\ufeff", "\u200b"])
+def test_a_byte_order_mark_in_a_header_is_no_part_of_its_name(mark: str) -> None:
+    assert one(table([mark + HEADER[0], *HEADER[1:]], ROW))["situation_id"] == ROW[0]
+    book = openpyxl.Workbook()
+    book.active.append([mark + HEADER[0], *HEADER[1:]])
+    book.active.append(ROW)
+    buffer = io.BytesIO()
+    book.save(buffer)
+    assert one(("a.xlsx", buffer.getvalue()))["situation_id"] == ROW[0]
+
+
 def test_an_explicit_mapping_is_used_where_names_do_not_fit() -> None:
     header = ["番号", "気分", "状況", "あ", "い", "う", "え"]
     columns = {"situation_id": "番号", "emotion": "気分"} | dict(zip(HEADER[3:], header[3:], strict=True))

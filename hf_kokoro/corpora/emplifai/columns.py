@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import product
 
-from ...core.suggest import allowed
+from ...core.suggest import allowed, with_nearest
 from ...errors import Fault, Faults, UsageError, describe
 from .emotions import comparison_key
 from .schema import SPEAKERS
@@ -77,7 +77,8 @@ _ALIASES: dict[str, tuple[str, ...]] = {
         *("対話", "対話文", "会話", "会話文", "発話", "やり取り", "やりとり", "本文"),
     ),
 }
-_IGNORED_IN_KEYS = re.compile(r"[\s_\-・.:#()\[\]【】「」]+")
+# a byte order mark that was written twice, or into a cell, is no part of a name
+_IGNORED_IN_KEYS = re.compile(r"[\s_\-・.:#()\[\]【】「」\ufeff\u200b]+")
 
 Columns = Mapping[str, str | None]
 """Field to header name, or to None: leave a column of that name alone and derive the field."""
@@ -131,6 +132,15 @@ def match_columns(where: str, header: tuple[str, ...], columns: Columns, faults:
         found.pop("turns", None)
     faults.extend(_missing(where, header, found))
     return found if faults.count == before else None
+
+
+def unread_columns(header: tuple[str, ...], found: Mapping[str, str]) -> str:
+    """The columns that no field is read from, each with the field that its name is nearest to; empty if there are none.
+
+    Of two that would do (turns beside four utterances) the other is known, and not named.
+    """
+    unknown = [name for name in header if name not in found.values() and column_key(name) not in _BY_KEY]
+    return with_nearest(unknown, (name for name in FIELDS if name not in found))
 
 
 def _missing(where: str, header: tuple[str, ...], found: Mapping[str, str]) -> Iterator[Fault]:

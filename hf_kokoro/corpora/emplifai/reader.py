@@ -21,7 +21,7 @@ from ...core.cells import TableRow
 from ...core.tables import is_table, read_table
 from ...errors import Fault, Faults, InputError, SourceError, describe
 from ..no_rows import no_rows
-from .columns import FIELDS, Columns, check_columns, is_foreign, match_columns
+from .columns import FIELDS, Columns, check_columns, is_foreign, match_columns, unread_columns
 from .emotions import EMOTION_NAMES, emotion_name
 from .turns import TurnsError, turns_from_cell, turns_from_columns
 
@@ -119,7 +119,9 @@ class _Reader:
             self.foreign.append(row.where)
             self.headers[header] = None
         elif header not in self.headers:
-            self.headers[header] = match_columns(row.where, header, self.columns, self.faults)
+            found = self.headers[header] = match_columns(row.where, header, self.columns, self.faults)
+            if found is not None and (unread := unread_columns(header, found)):
+                logger.warning("%s: columns that are not read: %s", row.where, unread)
         return self.headers[header]
 
     def _emotion(self, row: TableRow, fields: dict[str, str]) -> str:

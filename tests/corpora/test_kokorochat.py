@@ -10,6 +10,7 @@ import pytest
 import hf_kokoro as hk
 from hf_kokoro.corpora.kokorochat import schema
 from hf_kokoro.corpora.kokorochat.labels import Labeller
+from hf_kokoro.workflow import build
 
 from .documents import changed, document, translated, write
 
@@ -131,6 +132,20 @@ def test_an_empty_translation_falls_back_to_the_japanese_and_is_marked_or_droppe
         "kokorochat", "dialogues", source=folder, language="en", split="train", untranslated="drop"
     )
     assert [u["text"] for u in dropped["utterances"]] == ["Hello.", "I see."]
+
+
+@pytest.mark.parametrize("config", ["dialogues", "turns", "response_generation", "score_prediction"])
+def test_a_dialogue_of_which_nothing_is_translated_is_left_out_where_that_is_dropped(
+    config: str, tmp_path: Path
+) -> None:
+    folder = write(tmp_path / "English", translated(document(7, roles="CcC"), ["", " ", ""]), prefix="en")
+    write(folder, translated(document(8, roles="CcC"), ["Hello.", "", "I see."]), prefix="en")
+    options = {"source": folder, "language": "en", "untranslated": "drop"}
+    loaded = hk.load_dataset("kokorochat", config, **options, cache_dir=tmp_path / "cache")
+    assert {row["dialogue_id"] for rows in loaded.values() for row in rows} == {8}
+    report = build("kokorochat", tmp_path / "out", config, **options)
+    assert report.left_out["dialogues without one translated utterance"] == 1
+    assert report.left_out["utterances without a translation"] == 4
 
 
 def test_a_translation_is_in_the_split_of_its_original_whatever_else_is_there(tmp_path: Path) -> None:

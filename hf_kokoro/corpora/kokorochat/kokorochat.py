@@ -141,8 +141,10 @@ class KokoroChat(SourceBuilder):
             rare = (d for d in self._rated if self._rule.split_of(d) and not self._labeller.knows(d.client_id))
             counts[f"dialogues whose rater rated fewer than {config.min_ratings}"] = sum(1 for _ in rare)
         if config.untranslated == "drop" and config.language != "ja":
-            empty = (sum(d.untranslated) for d in self._reader().read() if self._rule.split_of(d))
-            counts["utterances without a translation"] = sum(empty)
+            for dialogue in self._reader().read():
+                if self._rule.split_of(dialogue):
+                    counts["utterances without a translation"] += sum(dialogue.untranslated)
+                    counts["dialogues without one translated utterance"] += all(dialogue.untranslated)
         return {reason: count for reason, count in counts.items() if count}
 
     def units(self, split_by: str | None) -> Iterator[Unit]:
@@ -227,6 +229,8 @@ class KokoroChat(SourceBuilder):
                 continue
             if self.config.untranslated == "drop":
                 _drop_untranslated(dialogue)
+                if not dialogue.texts:
+                    continue
             if not self.view.labelled:
                 yield dialogue
             elif (label := self._labeller.label(dialogue)) is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ NOT_MEASURED = (
     "Not measured for this card. `hf-kokoro agree` compares the journals of two judges, and "
     "`hf-kokoro card --agreement` puts its report here."
 )
-_BLOCK = re.compile(r"<!-- agreement -->\n(.*?)\n<!-- /agreement -->", re.DOTALL)
 
 
 def read_agreement(file: Path) -> str:
@@ -32,12 +30,6 @@ def read_agreement(file: Path) -> str:
     if not tables:
         raise CardError(f"{file.name}: the report compares no two judges; give the journals of two")
     return "\n\n".join(tables)
-
-
-def kept_agreement(body: str) -> str:
-    """What an existing card says about agreement, or that nothing was measured."""
-    match = _BLOCK.search(body)
-    return match[1] if match else NOT_MEASURED
 
 
 def _table(agreement: Mapping[str, Any]) -> str:

@@ -18,8 +18,8 @@ BLOCK = re.compile(r"<!-- yours: (?P<name>[\w-]+) -->[ \t]*\n(?P<text>.*?)<!-- /
 
 _LIST = re.compile(r"\n?<!-- generated: (?P<digests>[0-9a-f ]*) -->[ \t]*(?:\n|\Z)")
 _STRAY_MARK = re.compile(r"(?m)^<!-- (?:yours: [\w-]+|/yours) -->[ \t]*(?:\n|\Z)")
-_AGREEMENT = re.compile(r"<!-- agreement -->\n.*?<!-- /agreement -->", re.DOTALL)
-_VALIDITY = re.compile(r"<!-- validity -->\n.*?<!-- /validity -->", re.DOTALL)
+_REPORT = re.compile(r"<!-- (?P<name>agreement|validity) -->\n(?P<text>.*?)\n?<!-- /(?P=name) -->", re.DOTALL)
+"""A block that a report fills, kept from card to card."""
 _GROWTH = re.compile(r"<!-- growth -->\n(?P<text>.*?)<!-- /growth -->", re.DOTALL)
 _FENCE = re.compile(r" {0,3}(?:```|~~~)")
 
@@ -27,6 +27,11 @@ _FENCE = re.compile(r" {0,3}(?:```|~~~)")
 def is_rendered(body: str) -> bool:
     """Was this body rendered once, or written by hand as a whole?"""
     return bool(BLOCK.search(body) or _LIST.search(body))
+
+
+def kept_report(body: str, name: str, otherwise: str) -> str:
+    """What an existing body says in the block `name`; `otherwise`, if it has none."""
+    return next((found["text"] for found in _REPORT.finditer(body) if found["name"] == name), otherwise)
 
 
 def with_digests(body: str, generated: str) -> str:
@@ -56,7 +61,7 @@ def own_text(existing: str, generated: str, template: str) -> str:
 def _outside(body: str) -> str:
     """The body without what is kept in another way: marked blocks, tables of reports, lines of growth."""
     text = BLOCK.sub("\n\n", _LIST.sub("\n\n", body))
-    text = _VALIDITY.sub("", _AGREEMENT.sub("", text))
+    text = _REPORT.sub("", text)
     return _GROWTH.sub(lambda match: re.sub(r"(?m)^\|.*$", "", match["text"]), text)
 
 

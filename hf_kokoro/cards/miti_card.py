@@ -12,15 +12,16 @@ from ..judging.validity_files import ValidityFile
 from ..miti.contract import DATA_PATH
 from ..miti.features import ROWS_FEATURES, pairs_features, unpaired_features
 from ..miti.views import DESIRABLE_MIN
-from .agreement import kept_agreement
+from .agreement import NOT_MEASURED
 from .derived import PAIRS_PATH, UNPAIRED_PATH
 from .facts import MitiFacts, mean, median
 from .front_matter import ConfigCard, configs_metadata, size_category, split_card
+from .hand_written import kept_report
 from .markdown import as_code, as_text
 from .origins import Wording, wording_of
 from .renewing import renew_card
 from .templates import fill, keep_hand_written, template
-from .validity import kept_validity, validity_text
+from .validity import NOT_VALIDATED, validity_text
 
 DATA_FILES = Series(DATA_PATH).patterns
 RULE_JUDGE_PREFIX = "rule-based/"
@@ -81,8 +82,8 @@ def render_miti_card(
             f"{as_text(topic) or '(none)'} ({count:,})" for topic, count in facts.topics.most_common(10)
         ),
         "limits": "\n".join(f"- {limit}" for limit in _limits(facts, wording.writer)),
-        "agreement": agreement or kept_agreement(old_body),
-        "validity": validity_text(validity, facts.judges) or kept_validity(old_body),
+        "agreement": agreement or kept_report(old_body, "agreement", NOT_MEASURED),
+        "validity": validity_text(validity, facts) or kept_report(old_body, "validity", NOT_VALIDATED),
         "growth": _growth(facts, old_body, today or datetime.now(UTC).date().isoformat()),
     }
     prose = template("miti_st_dpo")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from os import PathLike
 
 from ..core.stats import Estimate
 from ..errors import UsageError
 from ..judging.validity_files import Measured, ValidityFile, read_validity
+from .facts import MitiFacts
 from .front_matter import CardError
 from .markdown import as_code
 
@@ -16,7 +17,6 @@ NOT_VALIDATED = (
     "**Not validated.** For this card nobody compared the judge's scores with people's. `hf-kokoro validate` does, and "
     "`hf-kokoro card --validity` puts its report here."
 )
-_BLOCK = re.compile(r"<!-- validity -->\n(.*?)\n<!-- /validity -->", re.DOTALL)
 _AGAINST = {
     "people": "people who rated the same answers",
     "experts": "the experts' codes of AnnoMI's sessions (demonstrations, not these answers)",
@@ -31,24 +31,27 @@ def read_validities(files: Iterable[str | PathLike[str]]) -> tuple[ValidityFile,
         raise CardError(str(error)) from None
 
 
-def validity_text(reports: Iterable[ValidityFile], judges: Collection[str]) -> str:
-    """Markdown of the reports. Raises CardError for a report of a judge that scored none of the rows (`judges`)."""
+def validity_text(reports: Iterable[ValidityFile], facts: MitiFacts) -> str:
+    """Markdown of the reports. Raises CardError for one of a judge, or of instructions, that scored none of the rows.
+
+    Rows whose judge's instructions are not recorded may be by any.
+    """
     parts = []
     for report in reports:
-        if report.judge_model not in judges:
-            scored = ", ".join(judges) or "nobody"
+        by_judge = Counter(
+            {digest: rows for (judge, digest), rows in facts.rubrics.items() if judge == report.judge_model}
+        )
+        recorded = by_judge.total() == facts.judges[report.judge_model]
+        if not facts.judges[report.judge_model] or (recorded and report.rubric_sha256 not in by_judge):
+            scored = (
+                ", ".join([f"{judge}@{digest[:12]}" for judge, digest in facts.rubrics] or facts.judges) or "nobody"
+            )
             raise CardError(
-                f"{report.name}: about {report.judge_model}, but these rows are scored by {scored}; give a report of "
-                "the judge that scored them"
+                f"{report.name}: about {report.judge_model}@{report.rubric_sha256[:12]}, but these rows are scored by "
+                f"{scored}; give a report of the judge that scored them"
             )
         parts.append("\n".join(_lines(report)))
     return "\n\n".join(parts)
-
-
-def kept_validity(body: str) -> str:
-    """What an existing card says about validity, or that nothing was measured."""
-    match = _BLOCK.search(body)
-    return match[1] if match else NOT_VALIDATED
 
 
 def _lines(report: ValidityFile) -> Iterator[str]:

@@ -31,7 +31,9 @@ def validate(
     judge: Annotated[
         str | None, typer.Option(help="--experts: who scores what the journal lacks, as of `judge` (no journal: rule).")
     ] = None,
-    limit: Annotated[int | None, typer.Option(help="--judge: score at most so many utterances in this run.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="--judge: score at most so many utterances in this run.")
+    ] = None,
     max_usd: Annotated[float | None, typer.Option(help="--judge claude: stop before more is spent.")] = None,
     judge_model: Annotated[str | None, typer.Option(help="Which judge, if the journal holds several.")] = None,
     raters: Annotated[str, typer.Option(help="Kind of the people: expert, skilled or crowd.")] = "expert",
@@ -65,10 +67,6 @@ def validate(
     else:
         _refuse(bool(people or source), "--people and --source are not for --experts; compare with one of them a run")
         _refuse(raters != "expert", "--raters is not for --experts: they are experts")
-        _refuse(
-            judge is None and journal is not None and (limit, max_usd) != (None, None),
-            "--limit and --max-usd are for --judge: without it the journal's own verdicts are compared",
-        )
         _against_experts(experts, journal, judge, judge_model, limit, max_usd, json_)
 
 

@@ -89,13 +89,19 @@ def validate_experts(
     Every utterance of a therapist of `least_words` words or more is an answer, the client's utterance before it the
     question. `judge` (as of `judge`, "rule" if there is no journal) scores what the `journal` lacks; without it the
     journal's own verdicts are compared, of `judge_model` if it holds several judges'. Without a journal no verdict is
-    kept. A dimension is compared with the code of `judging.experts.CODES`; the mean total of a session with its
-    quality. Raises UsageError, SourceError, InputError, JournalError, MissingExtraError.
+    kept, so a judge that costs money needs one. A dimension is compared with the code of `judging.experts.CODES`; the
+    mean total of a session with its quality. Raises UsageError, SourceError, InputError, JournalError,
+    MissingExtraError.
     """
     if journal is None and judge is None:
         judge = "rule"
-    if least_words < 1:
-        raise UsageError(f"--least-words {least_words}: allowed: 1 or more")
+    if judge is None and (limit is not None or max_usd is not None):
+        raise UsageError("--limit and --max-usd are for --judge: without it the journal's own verdicts are compared")
+    if journal is None and isinstance(judge, str) and judge.partition(":")[0] == "claude":
+        raise UsageError(f"--judge {judge} without a JOURNAL: name one, so that what is paid for is kept")
+    for name, number in (("least-words", least_words), ("limit", limit)):
+        if number is not None and number < 1:
+            raise UsageError(f"--{name} {number}: allowed: 1 or more")
     said = list(utterances(_records(experts), least_words))
     if not said:
         raise UsageError(f"{experts}: no utterance of a therapist with {least_words} words or more")

@@ -11,6 +11,8 @@ import pytest
 
 import hf_kokoro as hk
 from hf_kokoro.cards import CardError, write_card
+from hf_kokoro.miti.contract import row_id
+from hf_kokoro.policy.notes import Note, Notes
 from hf_kokoro.workflow import card
 
 JUDGE = "rule-based/miti-st-v1"
@@ -96,9 +98,23 @@ def test_the_owners_words_beside_the_table_are_kept_once(repo: Path, tmp_path: P
 
 
 def test_a_report_about_another_judge_is_refused_and_nothing_is_written(repo: Path, tmp_path: Path) -> None:
-    with pytest.raises(CardError, match=r"about claude-x, but these rows are scored by rule-based"):
+    with pytest.raises(CardError, match=r"about claude-x@abababababab, but these rows are scored by rule-based"):
         write_card(repo, figures=False, validity=[report(tmp_path, judge_model="claude-x")])
     assert not (repo / "README.md").exists()
+
+
+def test_a_report_about_other_instructions_than_the_rows_were_scored_by_is_refused(
+    tmp_path: Path, one_row: Callable[..., Any]
+) -> None:
+    repo, mine = tmp_path / "repo", one_row(1)
+    hk.append_rows(repo, [mine], notes=Notes({row_id(mine): Note(rubric_sha256="ab" * 32)}))
+    write_card(repo, figures=False, validity=[report(tmp_path)])
+    with pytest.raises(CardError, match=r"about \S+@cdcdcdcdcdcd, but these rows are scored by \S+@abababababab;"):
+        write_card(repo, figures=False, validity=[report(tmp_path, rubric_sha256="cd" * 32)])
+    # a row whose judge's instructions nobody recorded may be by those of the report
+    hk.append_rows(repo, [one_row(2)])
+    write_card(repo, figures=False, validity=[report(tmp_path, rubric_sha256="cd" * 32)])
+    assert "(instructions `cdcdcdcdcdcd`)" in text_of(repo)
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"kind": "opinions"}', '{"kind": "people", "judge_model": 3}'])

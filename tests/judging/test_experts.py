@@ -172,6 +172,9 @@ def test_a_journal_of_other_texts_is_refused_with_what_to_type(tmp_path: Path) -
         (("--experts", EXPERTS, "--people", "p.jsonl"), "are not for --experts"),
         (("--experts", EXPERTS, "--raters", "crowd"), "they are experts"),
         (("v.jsonl", "--experts", EXPERTS, "--limit", "3"), "are for --judge"),
+        (("v.jsonl", "--experts", EXPERTS, "--max-usd", "3"), "are for --judge"),
+        (("--experts", EXPERTS, "--judge", "claude"), "what is paid for is kept"),
+        (("--experts", EXPERTS, "--judge", "claude:claude-opus-4-7", "--max-usd", "1"), "what is paid for is kept"),
         (("--experts", EXPERTS, "--judge", "ruel"), "rule"),
         (("--experts", "missing.csv"), "missing.csv"),
     ],
@@ -181,6 +184,18 @@ def test_what_can_not_be_meant_is_refused(tmp_path: Path, words: tuple[object, .
     assert done.returncode in (1, 2)
     assert said in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("options", [{"limit": 0}, {"least_words": 0}])
+def test_python_refuses_numbers_that_leave_nothing(options: dict[str, int]) -> None:
+    with pytest.raises(UsageError, match="1 or more"):
+        validate_experts(EXPERTS, judge="rule", **options)
+
+
+@pytest.mark.parametrize("options", [{"limit": 3}, {"max_usd": 1.0}])
+def test_python_refuses_options_without_a_judge_too(tmp_path: Path, options: Any) -> None:
+    with pytest.raises(UsageError, match="are for --judge"):
+        validate_experts(EXPERTS, tmp_path / "v.jsonl", **options)
 
 
 def test_a_table_without_therapists_says_so(tmp_path: Path) -> None:
